@@ -44,16 +44,15 @@ impl Trial {
 
     /// Executes an experiment.
     pub(crate) async fn go(&self, mode: Mode, experiment: &dyn AnyExperiment) -> ExecutionResult {
+        let info = json!({"kind": "test", "simulated": true});
         let setup = Setup {
             log: self.log.clone(),
             run: self.run,
             mode,
-            started: RunStarted::new(
-                "test",
-                7,
-                json!({"experiment": {}}),
-                json!({"kind": "test", "simulated": true}),
-            ),
+            started: RunStarted {
+                program: "retold test".to_owned(),
+                ..RunStarted::new("test", 7, json!({"experiment": {}}), info)
+            },
             model: self.model.clone().filter(|_| mode != Mode::Replay),
             retry: self.retry,
             throttle: Throttle::new(&self.limits).unwrap(),
