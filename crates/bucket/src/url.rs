@@ -130,7 +130,9 @@ impl BucketUrl {
         };
         let is_ours = SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known));
         let is_any = scheme.len() > 1 && scheme.chars().all(|c| c.is_ascii_alphanumeric());
-        is_ours || is_any && rest.starts_with("//")
+        // A file may have such a name, too; one that is not there is more likely a URL that lacks its slashes.
+        let is_meant = rest.starts_with('/') || !log.is_file();
+        is_ours && is_meant || is_any && rest.starts_with("//")
     }
 
     /// Reads one.
