@@ -18,18 +18,27 @@ const OURS: &str = "retold";
 /// command.
 static BEGINS: OnceLock<String> = OnceLock::new();
 
-/// The runs that were read from files, with these.
-static FILES: Mutex<BTreeMap<RunId, String>> = Mutex::new(BTreeMap::new());
-
-/// Takes in that a run was read from a file, and is not in the log: commands name it by the file.
-pub(crate) fn read_from(run: RunId, file: &Path) {
-    // What could not be typed as shown stays out of commands.
-    let name = file.to_str().and_then(quoted).unwrap_or_else(|| "FILE".to_owned());
-    FILES.lock().unwrap_or_else(PoisonError::into_inner).insert(run, name);
+/// A file that a run was read from.
+#[derive(Debug, Clone)]
+pub(crate) struct RunFile {
+    /// Its name, as it is typed.
+    pub(crate) name: String,
+    pub(crate) is_damaged: bool,
 }
 
-/// The file that a run was read from, as it is typed; `None` for a run of the log.
-pub(crate) fn file_of(run: RunId) -> Option<String> {
+/// The runs that were read from files, with these.
+static FILES: Mutex<BTreeMap<RunId, RunFile>> = Mutex::new(BTreeMap::new());
+
+/// Takes in that a run was read from a file, and is not in the log: commands name it by the file.
+pub(crate) fn read_from(run: RunId, file: &Path, is_damaged: bool) {
+    // What could not be typed as shown stays out of commands.
+    let name = file.to_str().and_then(quoted).unwrap_or_else(|| "FILE".to_owned());
+    let file = RunFile { name, is_damaged };
+    FILES.lock().unwrap_or_else(PoisonError::into_inner).insert(run, file);
+}
+
+/// The file that a run was read from; `None` for a run of the log.
+pub(crate) fn file_of(run: RunId) -> Option<RunFile> {
     FILES.lock().unwrap_or_else(PoisonError::into_inner).get(&run).cloned()
 }
 

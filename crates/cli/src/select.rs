@@ -171,7 +171,8 @@ pub(crate) fn chosen(log: &Log, names: &[String], global: &Global) -> Result<Vec
 
 /// Which part of the shown data was checked.
 pub(crate) fn checked(events: u64, run: RunId) -> String {
-    let (events, run) = (counted(events, "event"), file_of(run).unwrap_or_else(|| run.short(8)));
+    let (events, run) =
+        (counted(events, "event"), file_of(run).map_or_else(|| run.short(8), |file| file.name));
     typed(&format!(
         "checked: {events} read for this, each against its hash; `retold verify {run}` checks all\n"
     ))
@@ -215,11 +216,11 @@ fn recorded_to_damage(name: &str) -> Result<RunSelection, CliError> {
 fn read_to_damage(lines: JsonlReader) -> Result<RunSelection, CliError> {
     let path = lines.path().to_owned();
     let (recording, problem) = read_recording_to_damage(lines).map_err(without_events)?;
+    read_from(recording.run, &path, problem.is_some());
     let log = match problem {
         Some(problem) => up_to(recording.log, problem),
         None => recording.log,
     };
-    read_from(recording.run, &path);
     Ok(RunSelection { log: Log::new(log), run: recording.run })
 }
 
@@ -250,14 +251,14 @@ fn cassette(name: &str) -> Result<Option<RunSelection>, CliError> {
     }
     let (log, run) = (MemoryBackend::named(name.to_owned()), new_run_id()?);
     read.run.store(&log, run)?;
-    read_from(run, path);
+    read_from(run, path, false);
     Ok(Some(RunSelection { log: Log::new(Arc::new(log)), run }))
 }
 
 fn read_whole(lines: JsonlReader) -> Result<RunSelection, CliError> {
     let path = lines.path().to_owned();
     let recording = read_recording(lines).map_err(damaged_recording)?;
-    read_from(recording.run, &path);
+    read_from(recording.run, &path, false);
     Ok(RunSelection { log: Log::new(recording.log), run: recording.run })
 }
 

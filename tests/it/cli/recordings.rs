@@ -117,7 +117,7 @@ fn commands_on_a_recording_name_its_file() {
     let next = "`retold import begun.jsonl` brings it into a log, where it can be continued";
     assert!(shown.contains(&format!("\nunfinished: {next}\n")), "{shown}");
     let replayed = elsewhere.ok("replay begun.jsonl --quiet");
-    assert!(replayed.contains(&format!("never finished: {next}\n")), "{replayed}");
+    assert!(replayed.contains(&format!("has no end: {next}\n")), "{replayed}");
     elsewhere.ok("import begun.jsonl");
     assert!(elsewhere.ok("show latest").contains("run --resume"));
 }

@@ -1,6 +1,6 @@
 //! The command that continues a run.
 
-use crate::again::{begins, file_of};
+use crate::again::{RunFile, begins, file_of};
 use crate::runs::original;
 use crate::runs::person::is_played;
 use crate::runs::program::next_command;
@@ -11,12 +11,15 @@ use retold_study::settings::ExperimentSettings;
 use retold_study::studies::Studies;
 use retold_wire::PROGRAM;
 
-/// What continues a run, of a study or of a program: a command, in a sentence.
+/// What continues a run, of a study or of a program, in a sentence.
 pub(crate) fn sentence(studies: &Studies, started: &RunStarted, run: RunId) -> String {
     let retold = begins();
     match file_of(run) {
-        Some(file) => {
-            format!("`{retold} import {file}` brings it into a log, where it can be continued")
+        Some(RunFile { is_damaged: true, .. }) => {
+            "its file is damaged, and another copy may have the rest".to_owned()
+        }
+        Some(RunFile { name, .. }) => {
+            format!("`{retold} import {name}` brings it into a log, where it can be continued")
         }
         None => format!("`{retold} {}` continues it", of_any(studies, started, run)),
     }

@@ -164,7 +164,7 @@ fn replayed(
             ),
             (None, false) => format!(
                 "run {} replays with identical decisions and facts as far as it goes; state not recorded because it \
-                 never finished: {go_on}",
+                 has no end: {go_on}",
                 selected.run
             ),
         };
