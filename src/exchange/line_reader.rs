@@ -4,40 +4,17 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use data_encoding::BASE64;
-use serde::Deserialize;
-use serde_json::Value;
 
+use super::recorded_line::{ContentLine, RecordedLine, RequestLine};
 use super::requests::RequestCache;
 use super::stash::Stash;
 use crate::content::Content;
 use crate::event::chain::{Head, LinkedEvent};
 use crate::event::{EventLine, NewEvent};
-use crate::explain::explain;
 use crate::id::{ContentHash, PromptHash, RunId, Seq};
 use crate::log::expand;
 use crate::log::lists::{Base, StoredPart, whole};
 use crate::prompt::{Request, RequestError, canonical};
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ContentLine {
-    content: ContentHash,
-    #[serde(default)]
-    text: Option<String>,
-    #[serde(default)]
-    vector: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RequestLine {
-    #[serde(default)]
-    base: Option<PromptHash>,
-    prompt: PromptHash,
-    request: Value,
-    #[serde(default)]
-    shared: Option<usize>,
-}
 
 /// What is wrong with a line of a recording.
 #[derive(Debug, thiserror::Error)]
@@ -98,28 +75,11 @@ impl LineReader {
     /// # Errors
     /// [`LineProblem`]; nothing can be read after it.
     pub fn read(&mut self, line: &str) -> Result<Option<LinkedEvent>, LineProblem> {
-        let wrong = |what: String| LineProblem::Line(what);
-        let value: Value = serde_json::from_str(line).map_err(|e| {
-            let text = e.to_string();
-            let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
-            wrong(format!("not JSON at column {}: {}", e.column(), explain(reason)))
-        })?;
-        let is = |key: &str| value.get(key).is_some();
-        if is("kind") {
-            let event =
-                EventLine::deserialize(value).map_err(|e| wrong(explain(&e.to_string())))?;
-            return self.event(event).map(Some);
+        match RecordedLine::parse(line).map_err(LineProblem::Line)? {
+            RecordedLine::Content(content) => self.content(content).map(|()| None),
+            RecordedLine::Event(event) => self.event(*event).map(Some),
+            RecordedLine::Request(request) => self.request(request).map(|()| None),
         }
-        if is("request") {
-            let request =
-                RequestLine::deserialize(value).map_err(|e| wrong(explain(&e.to_string())))?;
-            self.request(request)?;
-            return Ok(None);
-        }
-        let content =
-            ContentLine::deserialize(value).map_err(|e| wrong(explain(&e.to_string())))?;
-        self.content(content)?;
-        Ok(None)
     }
 
     fn content(&mut self, line: ContentLine) -> Result<(), LineProblem> {
@@ -146,7 +106,7 @@ impl LineReader {
             let hash: ContentHash = id.parse().ok()?;
             Some(text_of(texts, hash).ok()??.text().to_owned())
         };
-        let skeleton = canonical(&line.request).map_err(|e| LineProblem::Line(e.to_string()))?;
+        let skeleton = line.skeleton().map_err(|e| LineProblem::Line(e.to_string()))?;
         let request = expand(&skeleton, &mut text)?;
         let base = match (line.base, line.shared) {
             (None, None) => None,

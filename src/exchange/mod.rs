@@ -17,6 +17,7 @@ mod export;
 mod import;
 mod line_reader;
 mod line_writer;
+mod recorded_line;
 mod recording;
 mod requests;
 mod stash;

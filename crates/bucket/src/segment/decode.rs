@@ -16,6 +16,9 @@ use super::{END, SKIPPED, TRAILER};
 /// The most bytes that the lines of a segment may have: this release writes a sixteenth of that.
 const MOST_BYTES: u64 = 1 << 30;
 
+/// The most bytes that are made room for because a footer says so, before they are there.
+const ROOM_BYTES: u64 = 64 << 20;
+
 /// A segment that was read and found to be as it was written.
 #[derive(Debug)]
 pub(crate) struct Segment {
@@ -99,7 +102,8 @@ fn unpacked(lines: &[u8], bytes: u64) -> Result<String, String> {
     if bytes > MOST_BYTES {
         return Err(format!("its lines have {bytes} bytes, more than a segment may have"));
     }
-    let mut text = String::new();
+    // One more shows that it ends there.
+    let mut text = String::with_capacity(bytes.min(ROOM_BYTES) as usize + 1);
     let decoder = zstd::Decoder::new(lines).map_err(|error| error.to_string())?;
     let read = decoder.take(bytes + 1).read_to_string(&mut text);
     read.map_err(|error| error.to_string())?;

@@ -1,0 +1,122 @@
+//! The three kinds of lines that follow the first of a recording.
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::event::EventLine;
+use crate::explain::explain;
+use crate::id::{ContentHash, PromptHash};
+use crate::prompt::{CanonicalError, canonical};
+
+/// A text, or a vector of numbers.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ContentLine {
+    pub(super) content: ContentHash,
+    #[serde(default)]
+    pub(super) text: Option<String>,
+    #[serde(default)]
+    pub(super) vector: Option<String>,
+}
+
+/// A request, or what it has beyond the first messages of another.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RequestLine {
+    #[serde(default)]
+    pub(super) base: Option<PromptHash>,
+    pub(super) prompt: PromptHash,
+    request: Value,
+    #[serde(default)]
+    pub(super) shared: Option<usize>,
+}
+
+impl RequestLine {
+    /// The canonical request, in which long texts are `text:ID`.
+    ///
+    /// # Errors
+    /// [`CanonicalError`] if it has no canonical form.
+    pub(super) fn skeleton(&self) -> Result<String, CanonicalError> {
+        canonical(&self.request)
+    }
+}
+
+/// A line after the first.
+pub(super) enum RecordedLine {
+    Content(ContentLine),
+    Event(Box<EventLine>),
+    Request(RequestLine),
+}
+
+impl RecordedLine {
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub(super) fn parse(line: &str) -> Result<Self, String> {
+        RecordedLine::as_written(line).map_or_else(|| RecordedLine::as_given(line), Ok)
+    }
+
+    /// A line as retold writes it, with its keys in order: the first tells what it is, so that no [`Value`] is made of it.
+    fn as_written(line: &str) -> Option<Self> {
+        if line.starts_with("{\"body\":") {
+            return serde_json::from_str(line).ok().map(RecordedLine::Event);
+        }
+        if line.starts_with("{\"content\":") {
+            return serde_json::from_str(line).ok().map(RecordedLine::Content);
+        }
+        serde_json::from_str(line).ok().map(RecordedLine::Request)
+    }
+
+    /// Any line, or what is wrong with it.
+    fn as_given(line: &str) -> Result<Self, String> {
+        let value: Value = serde_json::from_str(line).map_err(|error| {
+            let text = error.to_string();
+            let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
+            let column = error.column();
+            format!("not JSON at column {column}: {}", explain(reason))
+        })?;
+        let is = |key: &str| value.get(key).is_some();
+        if is("kind") {
+            return typed(value).map(RecordedLine::Event);
+        }
+        if is("request") {
+            return typed(value).map(RecordedLine::Request);
+        }
+        typed(value).map(RecordedLine::Content)
+    }
+}
+
+fn typed<T: DeserializeOwned>(value: Value) -> Result<T, String> {
+    T::deserialize(value).map_err(|error| explain(&error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the shortcut takes is what the long way takes.
+    #[test]
+    fn the_order_of_keys_does_not_matter() {
+        let hash = "ab".repeat(32);
+        let request = format!("{{\"prompt\":\"{hash}\",\"request\":{{\"n\":1.0}}}}");
+        let turned = format!("{{\"request\":{{\"n\":1.0}},\"prompt\":\"{hash}\"}}");
+        for line in [request, turned] {
+            let Ok(RecordedLine::Request(read)) = RecordedLine::parse(&line) else {
+                panic!("{line}")
+            };
+            assert_eq!(read.skeleton().unwrap(), "{\"n\":1}");
+        }
+        let content = format!("{{\"content\":\"{hash}\",\"text\":\"a\"}}");
+        let turned = format!("{{\"text\":\"a\",\"content\":\"{hash}\"}}");
+        for line in [content, turned] {
+            assert!(matches!(RecordedLine::parse(&line), Ok(RecordedLine::Content(_))), "{line}");
+        }
+        let twice = format!("{{\"content\":\"{hash}\",\"text\":\"a\",\"text\":\"b\"}}");
+        let Ok(RecordedLine::Content(read)) = RecordedLine::parse(&twice) else { panic!() };
+        assert_eq!(read.text.as_deref(), Some("b"));
+        let of_an_event = RecordedLine::parse("{\"body\":{},\"kind\":\"Noted\"}").err().unwrap();
+        assert!(of_an_event.contains("hash"), "{of_an_event}");
+    }
+}
