@@ -62,11 +62,11 @@ impl TolerantReader {
     /// After which event, not far after one that cannot be read on from, events can be read again.
     fn next_readable(&mut self, run: RunId, from: Seq) -> Result<Option<Seq>, LogError> {
         let (mut unreadable, mut step) = (from.0, 1);
-        let mut readable = loop {
+        let mut beyond = loop {
             let at = from.0.saturating_add(step);
             match self.can_read(run, at)? {
-                Readable::Yes => break at,
-                Readable::End => return Ok(None),
+                // There may be some between the damage and the end.
+                Readable::Yes | Readable::End => break at,
                 Readable::No => unreadable = at,
             }
             step *= 2;
@@ -74,14 +74,15 @@ impl TolerantReader {
                 return Ok(None);
             }
         };
-        while unreadable + 1 < readable {
-            let middle = u64::midpoint(unreadable, readable);
+        while unreadable + 1 < beyond {
+            let middle = u64::midpoint(unreadable, beyond);
             match self.can_read(run, middle)? {
-                Readable::Yes => readable = middle,
-                Readable::No | Readable::End => unreadable = middle,
+                Readable::Yes | Readable::End => beyond = middle,
+                Readable::No => unreadable = middle,
             }
         }
-        Ok(Some(Seq(readable)))
+        let is_readable = matches!(self.can_read(run, beyond)?, Readable::Yes);
+        Ok(is_readable.then_some(Seq(beyond)))
     }
 
     fn can_read(&mut self, run: RunId, after: u64) -> Result<Readable, LogError> {
