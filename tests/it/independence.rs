@@ -49,7 +49,7 @@ impl MadeUp {
                 "Of 10 decisions in run 0101010101010101: 0 (0.00 %) were found in the answer; 10 come from a parser's last resort; 10 have the value null.",
             ],
             MadeUp::SharedAnswers => [
-                "calls | 12: 12 answered",
+                "calls | 12: 12 answered (of these 9 reused)",
                 "attempts | 3, 0 failed",
                 "12 | 0 | 0 | 100.00 % | none",
                 "Of 12 decisions in run 0101010101010101: 12 (100.00 %) were found in the answer; 0 come from a parser's last resort.",
