@@ -322,6 +322,10 @@ impl Segments {
         }
         let end = self.known_end(run);
         let (mut low, mut high) = (compacted.segments + 1, end.segments);
+        // A run is mostly read from its beginning.
+        if seq == compacted.head.seq.next() {
+            return Ok(Place::Object(low));
+        }
         {
             let known = self.known();
             // What is known of its neighbours leaves less to look at.

@@ -14,6 +14,9 @@ use retold_archive::bucket;
 /// The most events that are read for a list. A hundred thousand take about half a second.
 const MOST: u64 = 100_000;
 
+/// The same in a bucket, where events are unpacked and checked as they are read.
+const MOST_IN_BUCKET: u64 = 60_000;
+
 /// How many events could be read while a run in a bucket is opened, which takes a few requests.
 const OPENING: u64 = 5_000;
 
@@ -37,8 +40,11 @@ pub(super) fn of_newest(
     heads: &[RunHead],
     global: &Global,
 ) -> Result<BTreeMap<RunId, Result<CallSpending, LogError>>, CliError> {
-    let (prices, mut left) = (prices(None)?, MOST);
-    let opening = if bucket(&global.log)?.is_some() { OPENING } else { 0 };
+    let prices = prices(None)?;
+    let (mut left, opening) = match bucket(&global.log)? {
+        Some(_) => (MOST_IN_BUCKET, OPENING),
+        None => (MOST, 0),
+    };
     let mut found = BTreeMap::new();
     let (mut paid, mut merged) = (BTreeMap::new(), Vec::new());
     for RunHead { run, head, .. } in heads.iter().rev() {
