@@ -71,12 +71,12 @@ pub trait Backend: Send + Sync {
     /// [`LogError`] if the store cannot be read.
     fn last_writer(&self, run: RunId) -> Result<Option<LastWriter>, LogError>;
 
-    /// The last events of runs that are stored and do not count, if the store writes to its ledger after them. Those that a
+    /// The last events of a run, or of any, that are stored and do not count, if the store writes to its ledger after them. Those that a
     /// living process of this machine has stored are not among them.
     ///
     /// # Errors
     /// [`LogError`] if the store cannot be read.
-    fn uncounted(&self) -> Result<Vec<UncountedEvents>, LogError>;
+    fn uncounted(&self, run: Option<RunId>) -> Result<Vec<UncountedEvents>, LogError>;
 
     /// What the log once held and no longer does, as far as that can be detected. If anything was
     /// lost, nothing can be appended.

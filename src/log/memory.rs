@@ -100,7 +100,7 @@ impl Backend for MemoryBackend {
         Ok(None)
     }
 
-    fn uncounted(&self) -> Result<Vec<UncountedEvents>, LogError> {
+    fn uncounted(&self, _run: Option<RunId>) -> Result<Vec<UncountedEvents>, LogError> {
         Ok(Vec::new())
     }
 

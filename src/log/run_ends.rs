@@ -83,8 +83,8 @@ impl Backend for EndedLog {
         self.log.last_writer(run)
     }
 
-    fn uncounted(&self) -> Result<Vec<UncountedEvents>, LogError> {
-        self.log.uncounted()
+    fn uncounted(&self, run: Option<RunId>) -> Result<Vec<UncountedEvents>, LogError> {
+        self.log.uncounted(run)
     }
 
     fn lost(&self) -> Vec<Finding> {

@@ -230,8 +230,8 @@ impl Backend for BucketBackend {
         })
     }
 
-    fn uncounted(&self) -> Result<Vec<UncountedEvents>, LogError> {
-        self.shared.wait(|segments| async move { uncounted(&segments).await })
+    fn uncounted(&self, run: Option<RunId>) -> Result<Vec<UncountedEvents>, LogError> {
+        self.shared.wait(move |segments| async move { uncounted(&segments, run).await })
     }
 
     fn lost(&self) -> Vec<Finding> {

@@ -10,14 +10,19 @@ use crate::names::number_of;
 use crate::segment::Segment;
 use crate::segments::Segments;
 
-/// The last commits of runs that do not count, since the ledger does not have their entries: see
+/// The last commits of a run, or of all, that do not count, since the ledger does not have their entries: see
 /// [`run_end`](crate::run_end). An import that is not complete announces nothing yet.
 ///
 /// # Errors
 /// [`LogError`] if the store cannot be read.
-pub(crate) async fn uncounted(segments: &Arc<Segments>) -> Result<Vec<UncountedEvents>, LogError> {
+pub(crate) async fn uncounted(
+    segments: &Arc<Segments>,
+    run: Option<RunId>,
+) -> Result<Vec<UncountedEvents>, LogError> {
+    let names = &segments.names;
+    let listed = run.map_or_else(|| names.runs(), |run| names.run(run));
     let mut lasts: BTreeMap<RunId, u64> = BTreeMap::new();
-    for path in segments.objects.list(&segments.names.runs(), None).await?.names {
+    for path in segments.objects.list(&listed, None).await?.names {
         if let Some((run, number)) = segments.names.run_of(&path).zip(number_of(&path)) {
             lasts.insert(run, number);
         }

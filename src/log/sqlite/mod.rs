@@ -157,7 +157,7 @@ impl Backend for SqliteBackend {
         Ok(None)
     }
 
-    fn uncounted(&self) -> Result<Vec<UncountedEvents>, LogError> {
+    fn uncounted(&self, _run: Option<RunId>) -> Result<Vec<UncountedEvents>, LogError> {
         Ok(Vec::new())
     }
 

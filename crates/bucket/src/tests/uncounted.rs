@@ -56,7 +56,7 @@ fn found(store: &Arc<dyn ObjectStore>) -> Vec<UncountedEvents> {
     let backend = open(store);
     let (_, problems) = verify_all(backend.reader().unwrap().as_mut()).unwrap();
     assert_eq!(problems, []);
-    backend.uncounted().unwrap()
+    backend.uncounted(None).unwrap()
 }
 
 #[test]

@@ -186,11 +186,12 @@ struct VerifyResults {
 impl VerifyResults {
     fn new(
         runs: Vec<Verification>,
+        of: Option<RunId>,
         log: &Log,
         reader: &mut dyn Reader,
         global: &Global,
     ) -> Result<Self, CliError> {
-        let uncounted = log.backend().uncounted()?;
+        let uncounted = log.backend().uncounted(of)?;
         let with_next = |events: UncountedEvents| {
             let next = next(&events, reader, global);
             (events, next)
@@ -236,7 +237,7 @@ fn verified(
         // Of a log that cannot be read, there is nothing to verify, and of one that was cut off not all.
         let is_first = runs.is_empty() || is_cut_off(log.backend().as_ref());
         problems.splice(0..0, log.backend().damaged().filter(|_| is_first));
-        let found = VerifyResults::new(runs, &log, reader.as_mut(), global)?;
+        let found = VerifyResults::new(runs, None, &log, reader.as_mut(), global)?;
         return Ok((found, problems));
     };
     let selected = if select::names_a_file(global, name) {
@@ -264,8 +265,8 @@ fn verified(
     {
         problems.push(Finding::of_run(run, Fault::Outside { why }));
     }
-    let mut found = VerifyResults::new(vec![verified], &selected.log, reader.as_mut(), global)?;
-    found.uncounted.retain(|(events, _)| events.run == run);
+    let mut found =
+        VerifyResults::new(vec![verified], Some(run), &selected.log, reader.as_mut(), global)?;
     // Without the head that was named there may be no problem.
     if args.head.is_some() {
         found.long.retain(|(_, found)| *found == Verdict::default());
