@@ -18,8 +18,8 @@ use crate::append::append_to;
 use crate::study::{RUN, Study, filler, go, go_in};
 use crate::{rate, row, timed};
 
-const EVENTS: usize = 20_000;
-const ROUNDS: usize = 3;
+const EVENTS: usize = 4_000;
+const ROUNDS: usize = 5;
 
 pub(crate) fn measure() {
     appends();
