@@ -8,19 +8,20 @@
     reason = "a bench stops at the first surprise"
 )]
 
+mod slow_store;
+
 use std::sync::Arc;
 use std::time::Duration;
 
-use object_store::ObjectStore;
 use object_store::memory::InMemory;
-use object_store::path::Path;
-use object_store::throttle::{ThrottleConfig, ThrottledStore};
 use retold::event::NewEvent;
 use retold::id::{RunId, Time};
 use retold::log::{Append, Backend, Head};
 use retold::run::clock::Stopwatch;
 use retold_bucket::BucketBackend;
 use serde_json::json;
+
+use slow_store::{open, slow};
 
 fn main() {
     let count = std::env::args().find_map(|word| word.parse::<u64>().ok()).unwrap_or(20_000);
@@ -38,19 +39,6 @@ fn main() {
         assert_eq!(runs.len() as u64, count);
         println!("| {} ms | {:.2} s |", added.as_millis(), begun.elapsed().as_secs_f64());
     }
-}
-
-fn open(store: Arc<dyn ObjectStore>) -> BucketBackend {
-    BucketBackend::open_or_create(store, Path::from("lab"), "memory://lab").unwrap()
-}
-
-fn slow(store: &Arc<InMemory>, added: Duration) -> Arc<dyn ObjectStore> {
-    let config = ThrottleConfig {
-        wait_get_per_call: added,
-        wait_list_per_call: added,
-        ..ThrottleConfig::default()
-    };
-    Arc::new(ThrottledStore::new(store.clone(), config))
 }
 
 /// A run that begins with 1 kB of settings, and ends.

@@ -8,13 +8,14 @@
     reason = "a bench stops at the first surprise"
 )]
 
+mod slow_store;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::TryStreamExt as _;
 use object_store::memory::InMemory;
 use object_store::path::Path;
-use object_store::throttle::{ThrottleConfig, ThrottledStore};
 use object_store::{ObjectStore, ObjectStoreExt as _};
 use retold::audit::{Target, audit};
 use retold::exchange::{Recording, import_recording, read_exchanges};
@@ -25,6 +26,8 @@ use retold::parse::Parsers;
 use retold::run::clock::Stopwatch;
 use retold_bucket::BucketBackend;
 use serde_json::json;
+
+use slow_store::{open, slow};
 
 /// As many bytes as a compacted segment of about 1 MB of lines has.
 const RANGE: u64 = 256 << 10;
@@ -52,20 +55,6 @@ fn main() {
             call.as_secs_f64(),
         );
     }
-}
-
-fn open(store: Arc<dyn ObjectStore>) -> BucketBackend {
-    BucketBackend::open_or_create(store, Path::from("lab"), "memory://lab").unwrap()
-}
-
-/// The same store, at a distance.
-fn slow(store: &Arc<InMemory>, added: Duration) -> Arc<dyn ObjectStore> {
-    let config = ThrottleConfig {
-        wait_get_per_call: added,
-        wait_list_per_call: added,
-        ..ThrottleConfig::default()
-    };
-    Arc::new(ThrottledStore::new(store.clone(), config))
 }
 
 /// A run of made-up exchanges, each with 1.4 kB of new text.

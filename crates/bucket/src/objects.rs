@@ -103,7 +103,7 @@ impl Objects {
         self.patiently(attempt).await
     }
 
-    /// A range of the bytes of an object, cut off where the object ends; `None` if there is no such object.
+    /// Some of the bytes of an object: fewer than asked for if it is shorter, and `None` if it does not exist.
     ///
     /// # Errors
     /// [`LogError`] if the store cannot be read.

@@ -98,7 +98,7 @@ impl BucketReader {
     }
 }
 
-/// An event that the ledger repeats. A reader that goes on from there reads the segments.
+/// An event, if the ledger repeats it. The events after it are in the segments.
 async fn repeated(segments: &Segments, run: RunId, seq: Seq) -> Option<StoredEvent> {
     let ledger = segments.ledger.last_read().await;
     ledger.repeated(run, seq)

@@ -12,7 +12,7 @@ use crate::ledger::KnownLedger;
 use crate::run_end::RunEnd;
 use crate::segments::Segments;
 
-/// Which runs a log had when that was first asked: whoever only reads a log asks several times.
+/// The runs that a log had when they were first listed. A command that only reads lists them several times.
 #[derive(Debug, Default)]
 pub(crate) struct Snapshot {
     ledger: OnceCell<Arc<KnownLedger>>,

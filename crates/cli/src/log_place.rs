@@ -1,4 +1,4 @@
-//! What to do if there is no log where one is named, or if it cannot be opened there.
+//! Hints for a log that does not exist or cannot be opened.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use retold_archive::{BucketUrl, MARKER, credential_variables};
 /// The file that a log is in if nothing else is named.
 const USUAL: &str = "retold.db";
 
-/// What to do if there is no log at a path or URL.
+/// A hint for a path or URL where there is no log.
 pub(crate) fn missing(log: &str) -> String {
     let within = folder_of(log).and_then(|folder| log_within(&folder));
     within.unwrap_or_else(|| {

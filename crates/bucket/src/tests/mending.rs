@@ -62,7 +62,7 @@ fn a_part_that_was_changed_is_not_overwritten() {
         (object, why),
         (part.to_string(), format!("it has 10 bytes, and its directory says {size}"))
     );
-    // Whoever may delete it can have it written again.
+    // Once it has been deleted, it is written again.
     removed(&store, &part);
     assert_eq!(open(&store).compact(run).unwrap(), CompactionResult::Mended { parts: 1 });
     assert_eq!(contents(&store), whole);

@@ -203,7 +203,7 @@ impl VerifyResults {
     }
 }
 
-/// How events get into the ledger that were stored without it: whoever continues a run begins with that.
+/// What adds stored events to the ledger: continuing the run does that first.
 fn next(events: &UncountedEvents, reader: &mut dyn Reader, global: &Global) -> String {
     if !events.are_all()
         && let Ok(started) = started(reader, events.run)
