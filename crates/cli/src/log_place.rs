@@ -7,7 +7,7 @@ use retold_archive::{BucketUrl, MARKER, credential_variables};
 /// The file that a log is in if nothing else is named.
 const USUAL: &str = "retold.db";
 
-/// A hint for a path or URL where there is no log.
+/// What to try when there is no log at a path or URL.
 pub(crate) fn missing(log: &str) -> String {
     let within = folder_of(log).and_then(|folder| log_within(&folder));
     within.unwrap_or_else(|| {
