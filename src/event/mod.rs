@@ -14,6 +14,7 @@ mod because;
 pub mod chain;
 mod convert;
 mod covered;
+mod decided_by;
 mod exchanged;
 mod finished;
 pub(crate) mod kind;
@@ -27,16 +28,16 @@ mod stored;
 pub use because::Because;
 pub use convert::EventError;
 pub(crate) use convert::causes_and_fact;
+pub use decided_by::{DecidedBy, FILTER, FUNCTION, JUDGE, PERSON, REPORTED, is_reported_by};
 pub use exchanged::ExchangesHasher;
 pub(crate) use exchanged::details_digest;
 pub use finished::{FoldedState, RunFinished, RunOutcome, StateEntries, StateMark};
 pub use kind::KINDS;
 pub(crate) use kinds::lane_of;
 pub use kinds::{
-    AnswerReused, AttemptDetails, AttemptFailed, ClientLeft, DECISIONS, DecidedBy, DecisionDetails,
-    DecisionMade, EXCHANGES, Event, FILTER, FUNCTION, FactOccurred, ForkedFrom, JUDGE,
-    MarkRecorded, PERSON, PROGRAM, REPORTED, RUN_NAME, RequestSent, ResponseDetails,
-    ResponseReceived, RunResumed, RunStarted, SharedFailure, is_reported_by,
+    AnswerReused, AttemptDetails, AttemptFailed, ClientLeft, DECISIONS, DecisionDetails,
+    DecisionMade, EXCHANGES, Event, FactOccurred, ForkedFrom, MarkRecorded, PROGRAM, RUN_NAME,
+    RequestSent, ResponseDetails, ResponseReceived, RunResumed, RunStarted, SharedFailure,
 };
 pub(crate) use labels::named_lane;
 pub use labels::{

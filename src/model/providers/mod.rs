@@ -24,6 +24,7 @@ mod ids;
 mod ollama;
 mod openai_audio;
 pub(super) mod openai_chat;
+mod openai_chat_stream;
 mod openai_completions;
 pub(super) mod openai_embeddings;
 mod openai_images;
