@@ -29,6 +29,7 @@
 //! - [`CompactionResult`]: what became of a run that was to be compacted; [`is_of_compaction`]: whether an object is of
 //!   a compaction.
 
+mod asked_requests;
 mod backend;
 mod bridge;
 mod bucket_folder;

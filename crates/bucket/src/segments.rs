@@ -12,6 +12,7 @@ use retold::event::StoredEvent;
 use retold::id::{PromptHash, RunId, Seq};
 use retold::log::{EventFault, Fault, LogError, SegmentFault};
 
+use crate::asked_requests::AskedRequests;
 use crate::cache::Cache;
 use crate::compaction::Compaction;
 use crate::ledger::{KnownLedger, Ledger};
@@ -60,9 +61,7 @@ pub(crate) struct KnownSegments {
     pub(crate) ends: BTreeMap<RunId, RunEnd>,
     /// The last event of segments whose footer was read.
     lasts: BTreeMap<RunId, BTreeMap<u64, Seq>>,
-    /// In which segment a request is, of those that were read and are objects of their own, by the beginning of its hash:
-    /// else each request that is not in the segments read last would be looked for in all of them.
-    asked: BTreeMap<u64, (RunId, u64)>,
+    asked: AskedRequests,
     /// The compactions of runs: `None` for those that have none, and what is wrong with those that are damaged.
     pub(crate) compactions: BTreeMap<RunId, Result<Option<Arc<Compaction>>, LogError>>,
     /// What is wrong with the parts of compactions, of runs whose own segments are there and read instead.
@@ -79,7 +78,7 @@ impl Default for KnownSegments {
         KnownSegments {
             ends: BTreeMap::new(),
             lasts: BTreeMap::new(),
-            asked: BTreeMap::new(),
+            asked: AskedRequests::default(),
             compactions: BTreeMap::new(),
             damaged_parts: BTreeMap::new(),
             blocks: Recent::new(KEPT_BLOCKS),
@@ -185,8 +184,7 @@ impl Segments {
         let segment = Arc::new(segment);
         let mut known = self.known();
         known.lasts.entry(run).or_default().insert(number, segment.footer.last());
-        let asked = segment.requests.keys().map(|prompt| (beginning(*prompt), (run, number)));
-        known.asked.extend(asked);
+        known.asked.note((run, number), segment.requests.keys());
         known.recent.keep((run, Place::Object(number)), segment.clone(), bytes);
         segment
     }
@@ -391,7 +389,7 @@ impl Segments {
     /// # Errors
     /// As [`segment`](Self::segment).
     pub(crate) async fn asking(&self, prompt: PromptHash) -> Result<Option<ReadSegment>, LogError> {
-        let found = self.known().asked.get(&beginning(prompt)).copied();
+        let found = self.known().asked.holding(prompt);
         let Some((run, number)) = found else { return Ok(None) };
         let place = Place::Object(number);
         let segment = self.segment(run, place, Seq(1)).await?;
@@ -399,9 +397,4 @@ impl Segments {
         let has = segment.requests.contains_key(&prompt);
         Ok(has.then_some(ReadSegment { place, segment }))
     }
-}
-
-/// The first eight bytes of a hash.
-fn beginning(prompt: PromptHash) -> u64 {
-    prompt.as_bytes().first_chunk().map_or(0, |first| u64::from_be_bytes(*first))
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::{Args, FailOn};
@@ -43,8 +44,24 @@ impl CheckResults {
     }
 }
 
+/// The results for several runs, as JSON.
+#[derive(Serialize)]
+pub(super) struct SeveralChecks<'a> {
+    /// With the lines of settings that no answer needed.
+    #[serde(serialize_with = "one_by_one")]
+    pub(super) checks: (&'a [CheckResults], &'a [usize]),
+}
+
+/// Each run becomes JSON when it is written: all of them together would take ten times as much memory as what is written.
+fn one_by_one<S: Serializer>(
+    (found, unused): &(&[CheckResults], &[usize]),
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(found.iter().map(|found| object(found, unused)))
+}
+
 /// The results, as JSON.
-pub(super) fn object(found: &CheckResults) -> Value {
+pub(super) fn object(found: &CheckResults, unused: &[usize]) -> Value {
     let CheckResults { source, checked, accepted, known, earlier, is_nothing_new: _, refolded } =
         found;
     let DecisionCheck {
@@ -85,6 +102,7 @@ pub(super) fn object(found: &CheckResults) -> Value {
         "verdicts_from": table(|v| v.0),
         "verdicts_to": table(|v| v.1),
         "unfaithful": unfaithful,
+        "unused_params": unused,
         "found": found,
         "refold": refolded.as_ref().map(RefoldResult::json),
         "flipped": flipped,

@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use serde_json::{Value, json};
 
 use super::Args;
-use super::results::{CheckResults, object, text};
+use super::results::{CheckResults, SeveralChecks, object, text};
 
 use crate::error::{CliError, Status};
 use crate::gate;
@@ -133,13 +132,9 @@ fn check_all(
     let found = found.collect::<Result<Vec<_>, CliError>>()?;
     let unused = params.unused();
     if output.is_json() {
-        let mut objects: Vec<Value> = found.iter().map(object).collect();
-        for object in &mut objects {
-            object["unused_params"] = json!(unused);
-        }
-        match objects.as_slice() {
-            [one] => output.object(one)?,
-            several => output.object(&json!({"checks": several}))?,
+        match found.as_slice() {
+            [one] => output.object(&object(one, &unused))?,
+            several => output.object(&SeveralChecks { checks: (several, &unused) })?,
         }
     } else {
         let texts = found.iter().map(|found| {

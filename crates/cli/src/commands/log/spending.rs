@@ -15,7 +15,7 @@ use retold_archive::bucket;
 const MOST: u64 = 100_000;
 
 /// The same in a bucket, where events are unpacked and checked as they are read.
-const MOST_IN_BUCKET: u64 = 60_000;
+const MOST_IN_BUCKET: u64 = 50_000;
 
 /// How many events could be read while a run in a bucket is opened, which takes a few requests.
 const OPENING: u64 = 5_000;
