@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-
 use super::Args;
 use super::results::{CheckResults, SeveralChecks, object, text};
 
