@@ -30,7 +30,7 @@ impl RunSelection {
 }
 
 impl RunSelection {
-    /// The run as it was after an event. There is no such thing after an event that is damaged.
+    /// The run as it was after an event, which must not be damaged.
     pub(crate) fn as_of(&self, at: u64, damage: Option<&Damage>) -> Result<RunAsOf, CliError> {
         if let Some(damage) = damage.filter(|damage| at >= damage.seq.0) {
             let error = CliError::usage(damage.no_state_after(Seq(at)));
