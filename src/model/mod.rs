@@ -13,6 +13,8 @@ mod exchange_response;
 mod failure;
 mod key_names;
 mod learned_pace;
+#[cfg(test)]
+mod learned_pace_tests;
 mod mend;
 #[cfg(feature = "openai")]
 mod named;

@@ -155,7 +155,6 @@ impl Core {
             let failure = match within(limit, model.answer(ask)).await {
                 Ok(Ok(response)) => {
                     self.got_through();
-                    self.throttle.answered();
                     let usage = response.usage.unwrap_or_default();
                     let readable = !response.extra.contains_key(UNREADABLE);
                     self.budget.count(request, usage, readable);
