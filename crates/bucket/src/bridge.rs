@@ -16,8 +16,10 @@ pub(crate) struct Bridge {
 
 impl Bridge {
     pub(crate) fn new() -> io::Result<Self> {
+        // Segments are unpacked and checked on its threads. With one alone, nothing could be sent meanwhile.
+        let threads = std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
         let runtime = Builder::new_multi_thread()
-            .worker_threads(2)
+            .worker_threads(threads)
             .thread_name("retold-bucket")
             .enable_all()
             .build()?;

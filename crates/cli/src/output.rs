@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::colours;
 use crate::error::{CliError, Status, write_err};
@@ -174,23 +174,32 @@ impl Output {
 
     /// Prints one JSON object.
     pub(crate) fn object(&self, value: &impl Serialize) -> Result<(), CliError> {
-        let cannot = |e: serde_json::Error| {
-            CliError::new(Status::Io, format!("the result cannot be written as JSON: {e}"))
-        };
-        let damaged = self.damage.borrow().clone().map(|damage| ("damaged", damage));
-        let not_verified =
-            self.not_verified.get().map(|last| ("not_verified", json!({"events": last})));
-        let said: Vec<(&str, Value)> = damaged.into_iter().chain(not_verified).collect();
+        let said = self.said();
         let text = if said.is_empty() {
-            serde_json::to_string(value).map_err(cannot)?
+            json_text(value)?
         } else {
-            let mut value = serde_json::to_value(value).map_err(cannot)?;
+            let mut value = serde_json::to_value(value).map_err(not_json)?;
             if let Value::Object(fields) = &mut value {
-                fields.extend(said.into_iter().map(|(key, said)| (key.to_owned(), said)));
+                fields.extend(said);
             }
             value.to_string()
         };
         self.write(format!("{}\n", inert_json(&text)).as_bytes())
+    }
+
+    /// Prints one JSON object, of which `key` is a list that is printed as it comes.
+    pub(crate) fn list(&self, key: &str) -> Result<OutputList<'_>, CliError> {
+        self.write(format!("{{{}:[", json_text(&key)?).as_bytes())?;
+        Ok(OutputList { output: self, is_empty: true })
+    }
+
+    /// What an object says about its runs beside what was asked for.
+    fn said(&self) -> Map<String, Value> {
+        let damaged = self.damage.borrow().clone().map(|damage| ("damaged", damage));
+        let not_verified =
+            self.not_verified.get().map(|last| ("not_verified", json!({"events": last})));
+        let said = damaged.into_iter().chain(not_verified);
+        said.map(|(key, said)| (key.to_owned(), said)).collect()
     }
 
     fn write(&self, bytes: &[u8]) -> Result<(), CliError> {
@@ -229,6 +238,40 @@ impl Output {
     pub(crate) fn is_read(&self) -> bool {
         !self.left.get()
     }
+}
+
+/// A JSON object that is being printed.
+#[must_use = "an object has an end"]
+pub(crate) struct OutputList<'a> {
+    output: &'a Output,
+    is_empty: bool,
+}
+
+impl OutputList<'_> {
+    /// Prints one more item.
+    pub(crate) fn add(&mut self, item: &impl Serialize) -> Result<(), CliError> {
+        let between = if std::mem::take(&mut self.is_empty) { "" } else { "," };
+        self.output.write(format!("{between}{}", inert_json(&json_text(item)?)).as_bytes())
+    }
+
+    /// Prints the other fields, and the end.
+    pub(crate) fn end(self, others: Value) -> Result<(), CliError> {
+        let mut fields = self.output.said();
+        if let Value::Object(others) = others {
+            fields.extend(others);
+        }
+        let fields = fields.iter().map(|(key, value)| Ok(format!(",{}:{value}", json_text(key)?)));
+        let fields = fields.collect::<Result<String, CliError>>()?;
+        self.output.write(format!("]{}}}\n", inert_json(&fields)).as_bytes())
+    }
+}
+
+fn json_text(value: &impl Serialize) -> Result<String, CliError> {
+    serde_json::to_string(value).map_err(not_json)
+}
+
+fn not_json(error: serde_json::Error) -> CliError {
+    CliError::new(Status::Io, format!("the result cannot be written as JSON: {error}"))
 }
 
 /// What a run is called where no other can be meant.

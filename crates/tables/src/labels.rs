@@ -34,6 +34,13 @@ impl LabelColumns {
         Ok(())
     }
 
+    /// The labels of these runs and of others.
+    #[must_use]
+    pub fn with(mut self, others: LabelColumns) -> Self {
+        self.0.extend(others.0);
+        self
+    }
+
     /// A column for each. A label with the name of another column has `label_` before it, as often as is needed: names
     /// that differ in their case alone are the same for DuckDB and Spark.
     pub(crate) fn columns(&self) -> Vec<Column> {

@@ -48,6 +48,37 @@ fn many_runs_are_checked_at_once_and_shown_in_their_order() {
     assert!(said.err.contains(names[0]), "{}", said.err);
 }
 
+/// What was found before is not lost, and `--json` remains one object; but decisions are accepted about all runs or none.
+#[test]
+fn runs_before_one_that_cannot_be_checked_are_shown() {
+    let place = Place::new();
+    for seed in [1, 2] {
+        place.ok(&format!("run {CONFIG}/society_small.yaml --set seed={seed} --no-outputs -q"));
+    }
+    let (log, _) = place.json("log");
+    let name = |at: usize| log["runs"][at]["run"].as_str().unwrap().to_owned();
+    // It decides about one run, forwards and backwards, and then about none.
+    let filter = r#"import os, sys
+with open("began", "a") as began: print("again", file=began)
+if os.path.getsize("began") > 2 * len("again\n"): sys.exit("out of order")
+for line in sys.stdin: print('{"value": 1}', flush=True)
+"#;
+    std::fs::write(place.path("once.py"), filter).unwrap();
+    let command = format!("check {} {} --parser-cmd 'python3 once.py'", name(1), name(0));
+    let (found, code) = place.json(&command);
+    assert_eq!(code, 2, "{found}");
+    assert_eq!(found["checks"].as_array().unwrap().len(), 1, "{found}");
+    assert_eq!(found["checks"][0]["run"], name(1).as_str());
+    assert!(found["error"]["message"].as_str().unwrap().contains("once.py"), "{found}");
+    std::fs::remove_file(place.path("began")).unwrap();
+    let said = place.run(&command);
+    assert!(said.code == 2 && said.out.contains(&name(1)[..8]), "{}{}", said.out, said.err);
+    std::fs::remove_file(place.path("began")).unwrap();
+    let said = place.run(&format!("{command} --accept"));
+    assert!(said.code == 2 && said.out.is_empty(), "{}{}", said.out, said.err);
+    assert_eq!(place.json("log").0["runs"].as_array().unwrap().len(), 2);
+}
+
 #[test]
 fn a_log_is_not_a_recording() {
     let place = Place::with_run();

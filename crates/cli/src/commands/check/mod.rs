@@ -1,11 +1,12 @@
 //! `retold check`: `runs` decides again about the answers of recorded runs, and `results` shows what
-//! changes; `snapshots` keeps the decisions about one run as files; `text` decides about answers
+//! changes, which `shown` prints run by run; `snapshots` keeps the decisions about one run as files; `text` decides about answers
 //! that are in no run; `list` says which parsers there are.
 
 mod list;
 mod made_elsewhere;
 mod results;
 mod runs;
+mod shown;
 mod snapshots;
 mod text;
 

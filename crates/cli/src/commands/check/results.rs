@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::{Args, FailOn};
@@ -30,6 +29,11 @@ pub(super) struct CheckResults {
 }
 
 impl CheckResults {
+    /// Whether there was no answer to decide about.
+    pub(super) fn is_empty(&self) -> bool {
+        self.checked.decisions == 0 && self.checked.new.is_empty()
+    }
+
     /// Whether the check fails.
     pub(super) fn fails(&self, args: &Args) -> bool {
         let DecisionCheck { changed, unfaithful, found, flipped, .. } = &self.checked;
@@ -44,24 +48,8 @@ impl CheckResults {
     }
 }
 
-/// The results for several runs, as JSON.
-#[derive(Serialize)]
-pub(super) struct SeveralChecks<'a> {
-    /// With the lines of settings that no answer needed.
-    #[serde(serialize_with = "one_by_one")]
-    pub(super) checks: (&'a [CheckResults], &'a [usize]),
-}
-
-/// Each run becomes JSON when it is written: all of them together would take ten times as much memory as what is written.
-fn one_by_one<S: Serializer>(
-    (found, unused): &(&[CheckResults], &[usize]),
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(found.iter().map(|found| object(found, unused)))
-}
-
 /// The results, as JSON.
-pub(super) fn object(found: &CheckResults, unused: &[usize]) -> Value {
+pub(super) fn object(found: &CheckResults) -> Value {
     let CheckResults { source, checked, accepted, known, earlier, is_nothing_new: _, refolded } =
         found;
     let DecisionCheck {
@@ -102,7 +90,6 @@ pub(super) fn object(found: &CheckResults, unused: &[usize]) -> Value {
         "verdicts_from": table(|v| v.0),
         "verdicts_to": table(|v| v.1),
         "unfaithful": unfaithful,
-        "unused_params": unused,
         "found": found,
         "refold": refolded.as_ref().map(RefoldResult::json),
         "flipped": flipped,

@@ -1,16 +1,16 @@
 //! Decides again about the answers of recorded runs.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
 
 use super::Args;
-use super::results::{CheckResults, SeveralChecks, object, text};
+use super::results::CheckResults;
+use super::shown::ShownChecks;
 
 use crate::error::{CliError, Status};
 use crate::gate;
 use crate::global::Global;
 use crate::limits::prices;
-use crate::output::{Output, counted};
+use crate::output::Output;
 use crate::parser::ParserChoice;
 use crate::runs::accepting;
 use crate::runs::refold::{refold, refoldable};
@@ -55,100 +55,105 @@ pub(super) fn run(args: &Args, global: &Global, output: &Output) -> Result<Statu
     gate::through(&views, output, || check_all(sources, parsers, &params, args, global, output))
 }
 
-/// Checks runs, and shows what was found.
+/// Checks runs, and shows what was found in each as soon as it is known, in their order.
 fn check_all(
     sources: Vec<RunSource>,
-    mut choice: ParserChoice,
+    choice: ParserChoice,
     params: &ParserParams,
     args: &Args,
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let parsers = global.studies.parsers();
-    let done: Vec<Result<CheckedRun, CliError>> = match (&args.parser.parser_cmd, &mut choice) {
-        // A program decides about one run after the other.
-        (Some(_), choice) => sources
-            .iter()
-            .map(|source| one(source, choice.again(), params, args, parsers))
-            .collect(),
-        (None, choice) => {
-            let file = match choice {
-                ParserChoice::File(file) => Some(&*file),
-                _ => None,
-            };
-            // A parser keeps what it has computed for itself, so each run has its own.
-            let checked = sources.par_iter().map(|source| {
-                let mut own = args.parser.decider(parsers)?;
-                let by = match (&mut own, file) {
-                    (Some(own), _) => Again::By(own.as_mut()),
-                    (None, Some(file)) => Again::Chosen(file),
-                    (None, None) => Again::Latest,
-                };
-                one(source, by, params, args, parsers)
-            });
-            checked.collect()
-        }
-    };
-    let mut all = Vec::new();
-    for (source, done) in sources.into_iter().zip(done) {
-        all.push((source, done?));
-    }
-    let is_empty = |checked: &DecisionCheck| checked.decisions == 0 && checked.new.is_empty();
-    if all.iter().all(|(_, done)| is_empty(&done.checked)) {
-        let left = &all[0].1.checked.left;
-        let error = nothing(&all[0].0, left, args.call.as_ref(), parsers);
-        return Err(match left.undecided > 0 && args.parser.parsers.is_none() {
+    let mut shown = ShownChecks::new(args, output, sources.len() > 1);
+    let ended = each(sources, choice, params, args, global, |checked| shown.add(checked));
+    let nothing = |checked: &CheckResults| {
+        let (parsers, left) = (global.studies.parsers(), &checked.checked.left);
+        let error = nothing(&checked.source, left, args.call.as_ref(), parsers);
+        match left.undecided > 0 && args.parser.parsers.is_none() {
             true => error.hint("--parsers FILE decides with parsers of your own, written down in YAML: docs/parsers.md describes the file"),
             false => error,
-        });
-    }
-    let mut refolds = Vec::new();
-    for (source, done) in &mut all {
-        let changed = std::mem::take(&mut done.changed);
-        let prices = args.refold.then(|| prices(args.prices.as_deref())).transpose()?;
-        refolds.push(prices.map(|prices| refold(source, changed, &prices, global)).transpose()?);
-    }
-    // Nothing is written until everything has been decided.
-    let found = all.into_iter().zip(refolds).map(|((source, done), refolded)| {
-        let CheckedRun { checked, accepted, is_nothing_new, changed: _ } = done;
-        let accepted = accepted.filter(|accepted| !accepted.is_empty());
-        let (mut stored, mut known, mut earlier) = (None, None, Vec::new());
-        if let Some(accepted) = accepted {
-            let backend = global.open_or_create()?;
-            earlier = accepted_about(backend.reader()?.as_mut(), source.run)?;
-            (stored, known) = accepting::store(accepted, backend.as_ref())?;
         }
-        Ok(CheckResults {
-            source,
-            checked,
-            accepted: stored,
-            known,
-            earlier,
-            is_nothing_new,
-            refolded,
-        })
-    });
-    let found = found.collect::<Result<Vec<_>, CliError>>()?;
-    let unused = params.unused();
-    if output.is_json() {
-        match found.as_slice() {
-            [one] => output.object(&object(one, &unused))?,
-            several => output.object(&SeveralChecks { checks: (several, &unused) })?,
+    };
+    shown.end(ended, &params.unused(), nothing)
+}
+
+/// For how many runs on each core all that is found is held in memory before it is passed on.
+const WAVE: usize = 4;
+
+/// Checks runs on all cores, and passes on what is found in a few at a time. Decisions are accepted only if all runs could be
+/// decided about.
+fn each(
+    sources: Vec<RunSource>,
+    mut choice: ParserChoice,
+    params: &ParserParams,
+    args: &Args,
+    global: &Global,
+    mut found: impl FnMut(CheckResults) -> Result<(), CliError>,
+) -> Result<(), CliError> {
+    let parsers = global.studies.parsers();
+    let mut sources = sources.into_iter();
+    let is_program = args.parser.parser_cmd.is_some();
+    let together = match (args.accept, is_program) {
+        (true, _) => usize::MAX,
+        (false, true) => 1,
+        (false, false) => WAVE * rayon::current_num_threads(),
+    };
+    loop {
+        let wave: Vec<RunSource> = sources.by_ref().take(together).collect();
+        if wave.is_empty() {
+            return Ok(());
         }
-    } else {
-        let texts = found.iter().map(|found| {
-            let simulated = if found.source.simulated { select::SIMULATED } else { "" };
-            format!("{simulated}{}", text(found, args.most))
-        });
-        let mut text = texts.collect::<Vec<_>>().join("\n");
-        if let Some(first) = unused.first() {
-            let lines = counted(unused.len() as u64, "line");
-            let _ = writeln!(text, "settings that no answer needed: {lines}, first line {first}");
+        let done: Vec<Result<CheckedRun, CliError>> = match &mut choice {
+            // A program decides about one run after the other.
+            choice if is_program => wave
+                .iter()
+                .map(|source| one(source, choice.again(), params, args, parsers))
+                .collect(),
+            choice => {
+                let file = match choice {
+                    ParserChoice::File(file) => Some(&*file),
+                    _ => None,
+                };
+                // A parser keeps what it has computed for itself, so each run has its own.
+                let checked = wave.par_iter().map(|source| {
+                    let mut own = args.parser.decider(parsers)?;
+                    let by = match (&mut own, file) {
+                        (Some(own), _) => Again::By(own.as_mut()),
+                        (None, Some(file)) => Again::Chosen(file),
+                        (None, None) => Again::Latest,
+                    };
+                    one(source, by, params, args, parsers)
+                });
+                checked.collect()
+            }
+        };
+        // Of several that cannot be decided about, the first is named.
+        let done = done.into_iter().collect::<Result<Vec<CheckedRun>, CliError>>()?;
+        for (source, done) in wave.into_iter().zip(done) {
+            found(results(source, done, args, global)?)?;
         }
-        output.text(&text)?;
     }
-    let fails = found.iter().any(|found| found.fails(args));
-    Ok(if fails { Status::Difference } else { Status::Fine })
+}
+
+/// What checking a run gave, after its new decisions were accepted and what they would change was found out, if that was asked for.
+fn results(
+    source: RunSource,
+    done: CheckedRun,
+    args: &Args,
+    global: &Global,
+) -> Result<CheckResults, CliError> {
+    let CheckedRun { checked, accepted, is_nothing_new, changed } = done;
+    let prices = args.refold.then(|| prices(args.prices.as_deref())).transpose()?;
+    let refolded = prices.map(|prices| refold(&source, changed, &prices, global)).transpose()?;
+    let accepted = accepted.filter(|accepted| !accepted.is_empty());
+    let (mut stored, mut known, mut earlier) = (None, None, Vec::new());
+    if let Some(accepted) = accepted {
+        let backend = global.open_or_create()?;
+        earlier = accepted_about(backend.reader()?.as_mut(), source.run)?;
+        (stored, known) = accepting::store(accepted, backend.as_ref())?;
+    }
+    let accepted = stored;
+    Ok(CheckResults { source, checked, accepted, known, earlier, is_nothing_new, refolded })
 }
 
 /// Checks one run. What is accepted is dropped if the run has it already, by the same parsers with the same settings, and

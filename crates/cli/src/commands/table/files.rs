@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
+use rayon::prelude::*;
 use retold_tables::write::{TableFormat, WriteError, writer};
 use retold_tables::{LabelColumns, RunTables, Table, TableError};
 
@@ -88,21 +89,36 @@ impl WrittenTables<'_> {
         format: TableFormat,
         folder: &Path,
     ) -> Result<Vec<TableFile>, CliError> {
-        let mut files = Vec::new();
-        for run in self.runs {
-            let name = format!("{}.{}", run.run, format.ending());
-            let open = |table: &Table| {
-                let folder = folder.join(table.name());
-                fs::create_dir_all(&folder).map_err(|error| unwritten(&folder, error.into()))?;
-                self.open(*table, format, &folder.join(&name))
-            };
-            let mut open = wanted.iter().map(open).collect::<Result<Vec<_>, CliError>>()?;
-            written(self.tables(run, wanted)?, &mut open)?;
-            for table in open {
-                files.push(table.finish()?);
-            }
-        }
-        Ok(files)
+        self.each(|run| self.run_in_folder(run, wanted, format, folder))
+    }
+
+    /// Writes tables of one run to a folder.
+    pub(super) fn run_in_folder(
+        &self,
+        run: &RunSelection,
+        wanted: &[Table],
+        format: TableFormat,
+        folder: &Path,
+    ) -> Result<Vec<TableFile>, CliError> {
+        let name = format!("{}.{}", run.run, format.ending());
+        let open = |table: &Table| {
+            let folder = folder.join(table.name());
+            fs::create_dir_all(&folder).map_err(|error| unwritten(&folder, error.into()))?;
+            self.open(*table, format, &folder.join(&name))
+        };
+        let mut open = wanted.iter().map(open).collect::<Result<Vec<_>, CliError>>()?;
+        written(self.tables(run, wanted)?, &mut open)?;
+        open.into_iter().map(OpenTable::finish).collect()
+    }
+
+    /// Writes the files of each run, on all cores. Of several runs that cannot be written, the first is named.
+    pub(super) fn each(
+        &self,
+        write: impl Fn(&RunSelection) -> Result<Vec<TableFile>, CliError> + Send + Sync,
+    ) -> Result<Vec<TableFile>, CliError> {
+        let written: Vec<_> = self.runs.par_iter().map(write).collect();
+        let files = written.into_iter().collect::<Result<Vec<_>, CliError>>()?;
+        Ok(files.into_iter().flatten().collect())
     }
 
     fn tables(&self, of: &RunSelection, tables: &[Table]) -> Result<RunTables, CliError> {

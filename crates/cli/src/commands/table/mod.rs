@@ -18,6 +18,7 @@ use crate::output::{Output, counted};
 use crate::select::{self, RunSelection};
 use destination::Destination;
 use files::{TableFile, WrittenTables};
+use rayon::prelude::*;
 use retold::log::Log;
 use retold_tables::write::TableFormat;
 use retold_tables::{LabelColumns, Table};
@@ -128,10 +129,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let views = gate::views(&named, at_once.into(), output)?;
     let runs: Vec<RunSelection> = views.iter().map(RunSelection::before_damage).collect();
     gate::through(&views, output, || {
-        let mut labels = LabelColumns::default();
-        for RunSelection { log, run } in &runs {
-            labels.add(log.reader()?.as_mut(), *run)?;
-        }
+        let labels = labels_of(&runs)?;
         let tables = WrittenTables { runs: &runs, labels: &labels, prompts };
         let one = table.map_or(Table::Exchanges, Table::from);
         let files = match &destination {
@@ -151,6 +149,17 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         };
         say(&destination, &files, &runs, output)
     })
+}
+
+/// The labels of all runs, which are read on all cores.
+fn labels_of(runs: &[RunSelection]) -> Result<LabelColumns, CliError> {
+    let of_each = runs.par_iter().map(|RunSelection { log, run }| {
+        let mut labels = LabelColumns::default();
+        labels.add(log.reader()?.as_mut(), *run)?;
+        Ok::<_, CliError>(labels)
+    });
+    let of_each: Vec<_> = of_each.collect();
+    of_each.into_iter().try_fold(LabelColumns::default(), |all, labels| Ok(all.with(labels?)))
 }
 
 /// All runs of a log, in the order in which they were started.

@@ -31,25 +31,20 @@ impl WrittenTables<'_> {
         bucket: &BucketFolder,
         force: bool,
     ) -> Result<Vec<TableFile>, CliError> {
-        let mut sent = Vec::new();
-        for run in self.runs {
+        self.each(|run| {
             let here = tempfile::tempdir().map_err(no_scratch)?;
-            let files = self.of_run(run).folder(wanted, format, here.path())?;
+            let files = self.run_in_folder(run, wanted, format, here.path())?;
             let ready = files.into_iter().map(|file| ready(file, run, format, bucket, force));
             let mut ready = ready.collect::<Result<Vec<ReadyTable>, CliError>>()?;
             ready.sort_by_key(|of| of.table == Table::Runs);
-            for ReadyTable { table, rows, file, name, is_new } in ready {
+            let sent = ready.into_iter().map(|ReadyTable { table, rows, file, name, is_new }| {
                 if is_new {
                     bucket.put(&name, &file)?;
                 }
-                sent.push(TableFile { table, file: bucket.url_of(&name).into(), rows, is_new });
-            }
-        }
-        Ok(sent)
-    }
-
-    fn of_run<'a>(&'a self, run: &'a RunSelection) -> WrittenTables<'a> {
-        WrittenTables { runs: std::slice::from_ref(run), ..*self }
+                Ok(TableFile { table, file: bucket.url_of(&name).into(), rows, is_new })
+            });
+            sent.collect()
+        })
     }
 }
 
