@@ -3,6 +3,7 @@
 use retold::prompt::canonical;
 use serde_json::{Value, json};
 
+use super::filters::script;
 use crate::support::cli::{Place, assert_said};
 use crate::support::forged::chained;
 
@@ -58,22 +59,22 @@ fn runs_before_one_that_cannot_be_checked_are_shown() {
     let (log, _) = place.json("log");
     let name = |at: usize| log["runs"][at]["run"].as_str().unwrap().to_owned();
     // It decides about one run, forwards and backwards, and then about none.
-    let filter = r#"import os, sys
-with open("began", "a") as began: print("again", file=began)
-if os.path.getsize("began") > 2 * len("again\n"): sys.exit("out of order")
-for line in sys.stdin: print('{"value": 1}', flush=True)
-"#;
-    std::fs::write(place.path("once.py"), filter).unwrap();
-    let command = format!("check {} {} --parser-cmd 'python3 once.py'", name(1), name(0));
+    let filter = r#"[ -e backwards ] && { echo "out of order" >&2; exit 1; }
+[ -e forwards ] && touch backwards
+touch forwards
+while read -r line; do echo '{"value":1}'; done"#;
+    script(&place, "once.sh", filter);
+    let command = format!("check {} {} --parser-cmd ./once.sh", name(1), name(0));
+    let anew = || ["forwards", "backwards"].map(|it| std::fs::remove_file(place.path(it)).unwrap());
     let (found, code) = place.json(&command);
     assert_eq!(code, 2, "{found}");
     assert_eq!(found["checks"].as_array().unwrap().len(), 1, "{found}");
     assert_eq!(found["checks"][0]["run"], name(1).as_str());
-    assert!(found["error"]["message"].as_str().unwrap().contains("once.py"), "{found}");
-    std::fs::remove_file(place.path("began")).unwrap();
+    assert!(found["error"]["message"].as_str().unwrap().contains("once.sh"), "{found}");
+    anew();
     let said = place.run(&command);
     assert!(said.code == 2 && said.out.contains(&name(1)[..8]), "{}{}", said.out, said.err);
-    std::fs::remove_file(place.path("began")).unwrap();
+    anew();
     let said = place.run(&format!("{command} --accept"));
     assert!(said.code == 2 && said.out.is_empty(), "{}{}", said.out, said.err);
     assert_eq!(place.json("log").0["runs"].as_array().unwrap().len(), 2);
