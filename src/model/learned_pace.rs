@@ -166,7 +166,7 @@ impl AttemptCount {
             self.gap = self.gap.max(wider);
             return;
         }
-        // Whoever refuses however slowly we ask is not helped by asking more slowly.
+        // A provider that refuses as much of fewer attempts has no rate that we could keep to.
         if share > trial.refused_before / 2.0 {
             (self.gap, self.waits) = (trial.gap_before, PATIENCE);
         }

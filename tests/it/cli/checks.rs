@@ -65,16 +65,17 @@ touch forwards
 while read -r line; do echo '{"value":1}'; done"#;
     script(&place, "once.sh", filter);
     let command = format!("check {} {} --parser-cmd ./once.sh", name(1), name(0));
-    let anew = || ["forwards", "backwards"].map(|it| std::fs::remove_file(place.path(it)).unwrap());
+    let start_over =
+        || ["forwards", "backwards"].map(|it| std::fs::remove_file(place.path(it)).unwrap());
     let (found, code) = place.json(&command);
     assert_eq!(code, 2, "{found}");
     assert_eq!(found["checks"].as_array().unwrap().len(), 1, "{found}");
     assert_eq!(found["checks"][0]["run"], name(1).as_str());
     assert!(found["error"]["message"].as_str().unwrap().contains("once.sh"), "{found}");
-    anew();
+    start_over();
     let said = place.run(&command);
     assert!(said.code == 2 && said.out.contains(&name(1)[..8]), "{}{}", said.out, said.err);
-    anew();
+    start_over();
     let said = place.run(&format!("{command} --accept"));
     assert!(said.code == 2 && said.out.is_empty(), "{}{}", said.out, said.err);
     assert_eq!(place.json("log").0["runs"].as_array().unwrap().len(), 2);

@@ -47,6 +47,26 @@ fn decisions(place: &Place, run: &str) -> Vec<(String, u64, Value, Value)> {
     made
 }
 
+/// A line of settings for a call that is in none of the runs is probably a slip.
+#[test]
+fn settings_that_no_answer_needed_are_named() {
+    let place = imported();
+    let settings = std::fs::read_to_string(place.path("settings.jsonl")).unwrap();
+    let slip = "{\"call\":\"solve/11\",\"params\":{\"numbers\":[1,1,1,8]}}\n";
+    place.write("settings.jsonl", format!("{settings}{slip}"));
+    let options = "--parser game24@2 --params-from settings.jsonl";
+    let said = place.run(&format!("check latest {options}"));
+    let due = "\nsettings that no answer needed: 1 line, first line 3\n";
+    assert!(said.out.ends_with(due), "{}{}", said.out, said.err);
+    let (one, _) = place.json(&format!("check latest {options}"));
+    assert_eq!(one["unused_params"], json!([3]));
+    let (both, _) = place.json(&format!("check latest answers.jsonl {options}"));
+    assert_eq!(
+        (both["checks"].as_array().unwrap().len(), &both["unused_params"]),
+        (2, &json!([3]))
+    );
+}
+
 #[test]
 fn imported_exchanges_are_decided_as_they_were() {
     let place = imported();

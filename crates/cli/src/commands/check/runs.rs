@@ -13,7 +13,7 @@ use crate::limits::prices;
 use crate::output::Output;
 use crate::parser::ParserChoice;
 use crate::runs::accepting;
-use crate::runs::refold::{refold, refoldable};
+use crate::runs::refold::{RefoldResult, refold, refoldable};
 use crate::select::{self, RunSource};
 use crate::views::left::nothing;
 use rayon::prelude::*;
@@ -22,9 +22,9 @@ use retold::decide::{Again, AnswerDecision, ParserParams, RevisedDecision, Selec
 use retold::decided::replaced_decisions;
 use retold::event::{DecidedBy, DecisionDetails};
 use retold::exchange::{AcceptedDecision, AcceptedRun, accepted_about};
-use retold::id::{CallPath, RunId, Sample};
+use retold::id::RunId;
 use retold::log::{EventFault, LogError, Reader};
-use retold::parse::Parsers;
+use retold::model::Prices;
 use retold::run::OtherDecision;
 use retold_archive::VerifyDepth;
 
@@ -33,8 +33,8 @@ struct CheckedRun {
     checked: DecisionCheck,
     accepted: Option<AcceptedRun>,
     is_nothing_new: bool,
-    /// The decisions that differ from the recorded ones, if they are wanted.
-    changed: BTreeMap<(CallPath, Sample), OtherDecision>,
+    /// What the new decisions would change in the run, if that is wanted.
+    refolded: Option<RefoldResult>,
 }
 
 pub(super) fn run(args: &Args, global: &Global, output: &Output) -> Result<Status, CliError> {
@@ -65,7 +65,9 @@ fn check_all(
     output: &Output,
 ) -> Result<Status, CliError> {
     let mut shown = ShownChecks::new(args, output, sources.len() > 1);
-    let ended = each(sources, choice, params, args, global, |checked| shown.add(checked));
+    let prices = args.refold.then(|| prices(args.prices.as_deref())).transpose()?;
+    let settings = CheckSettings { params, prices: prices.as_ref(), args, global };
+    let ended = decide_in_waves(sources, choice, settings, |checked| shown.add(checked));
     let nothing = |checked: &CheckResults| {
         let (parsers, left) = (global.studies.parsers(), &checked.checked.left);
         let error = nothing(&checked.source, left, args.call.as_ref(), parsers);
@@ -80,16 +82,25 @@ fn check_all(
 /// For how many runs on each core all that is found is held in memory before it is passed on.
 const WAVE: usize = 4;
 
+/// What all runs are checked with.
+#[derive(Clone, Copy)]
+struct CheckSettings<'a> {
+    params: &'a ParserParams,
+    /// For what would have to be asked again, if that is wanted.
+    prices: Option<&'a Prices>,
+    args: &'a Args,
+    global: &'a Global<'a>,
+}
+
 /// Checks runs on all cores, and passes on what is found in a few at a time. Decisions are accepted only if all runs could be
-/// decided about.
-fn each(
+/// checked.
+fn decide_in_waves(
     sources: Vec<RunSource>,
     mut choice: ParserChoice,
-    params: &ParserParams,
-    args: &Args,
-    global: &Global,
+    settings: CheckSettings<'_>,
     mut found: impl FnMut(CheckResults) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
+    let CheckSettings { args, global, .. } = settings;
     let parsers = global.studies.parsers();
     let mut sources = sources.into_iter();
     let is_program = args.parser.parser_cmd.is_some();
@@ -105,10 +116,9 @@ fn each(
         }
         let done: Vec<Result<CheckedRun, CliError>> = match &mut choice {
             // A program decides about one run after the other.
-            choice if is_program => wave
-                .iter()
-                .map(|source| one(source, choice.again(), params, args, parsers))
-                .collect(),
+            choice if is_program => {
+                wave.iter().map(|source| one(source, choice.again(), settings)).collect()
+            }
             choice => {
                 let file = match choice {
                     ParserChoice::File(file) => Some(&*file),
@@ -122,29 +132,26 @@ fn each(
                         (None, Some(file)) => Again::Chosen(file),
                         (None, None) => Again::Latest,
                     };
-                    one(source, by, params, args, parsers)
+                    one(source, by, settings)
                 });
                 checked.collect()
             }
         };
-        // Of several that cannot be decided about, the first is named.
+        // Of several that cannot be checked, the first is named.
         let done = done.into_iter().collect::<Result<Vec<CheckedRun>, CliError>>()?;
         for (source, done) in wave.into_iter().zip(done) {
-            found(results(source, done, args, global)?)?;
+            found(store_accepted(source, done, global)?)?;
         }
     }
 }
 
-/// What checking a run gave, after its new decisions were accepted and what they would change was found out, if that was asked for.
-fn results(
+/// Accepts the new decisions about a run, if that is wanted.
+fn store_accepted(
     source: RunSource,
     done: CheckedRun,
-    args: &Args,
     global: &Global,
 ) -> Result<CheckResults, CliError> {
-    let CheckedRun { checked, accepted, is_nothing_new, changed } = done;
-    let prices = args.refold.then(|| prices(args.prices.as_deref())).transpose()?;
-    let refolded = prices.map(|prices| refold(&source, changed, &prices, global)).transpose()?;
+    let CheckedRun { checked, accepted, is_nothing_new, refolded } = done;
     let accepted = accepted.filter(|accepted| !accepted.is_empty());
     let (mut stored, mut known, mut earlier) = (None, None, Vec::new());
     if let Some(accepted) = accepted {
@@ -161,10 +168,10 @@ fn results(
 fn one<'a>(
     source: &RunSource,
     by: Again<'a>,
-    params: &'a ParserParams,
-    args: &'a Args,
-    parsers: &'a Parsers,
+    settings: CheckSettings<'a>,
 ) -> Result<CheckedRun, CliError> {
+    let CheckSettings { params, prices, args, global } = settings;
+    let parsers = global.studies.parsers();
     let mut accepted = args.accept.then(|| accepting::begin(source)).transpose()?;
     let (only, choices) = (args.call.as_ref(), args.choice);
     let selection = Selection { by, params, only, choices, parsers };
@@ -180,7 +187,7 @@ fn one<'a>(
         is_same &= answer.decision.as_ref().is_none_or(|(seq, _)| !replaced.contains(seq));
         // What a study decides is about the first choice.
         let is_first = made.answer.choice.at == 0;
-        if args.refold
+        if prices.is_some()
             && is_first
             && let Some(other) = other_decision(made)
         {
@@ -194,7 +201,8 @@ fn one<'a>(
     let is_known = is_same && checked.changed.is_empty();
     let is_nothing_new = is_known && accepted.as_ref().is_some_and(|new| !new.is_empty());
     let accepted = accepted.filter(|_| !is_known);
-    Ok(CheckedRun { checked, accepted, is_nothing_new, changed: different })
+    let refolded = prices.map(|prices| refold(source, different, prices, global)).transpose()?;
+    Ok(CheckedRun { checked, accepted, is_nothing_new, refolded })
 }
 
 /// A decision, if it is not the recorded one. An answer without a decision has none to replace.

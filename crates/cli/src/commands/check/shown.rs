@@ -13,14 +13,14 @@ pub(super) struct ShownChecks<'a> {
     args: &'a Args,
     output: &'a Output,
     are_several: bool,
-    /// Runs without any answer to decide about. If all are, that is an error, so nothing is shown of them before another run.
+    /// Runs without an answer to decide about. If there are no others, that is an error, so these are shown only when there is one.
     empty: Vec<CheckResults>,
-    printed: Printed<'a>,
+    printed: ShownSoFar<'a>,
     fails: bool,
 }
 
 /// What was printed so far.
-enum Printed<'a> {
+enum ShownSoFar<'a> {
     Nothing,
     Text,
     /// The object for one run.
@@ -31,13 +31,13 @@ enum Printed<'a> {
 
 impl<'a> ShownChecks<'a> {
     pub(super) fn new(args: &'a Args, output: &'a Output, are_several: bool) -> Self {
-        let (empty, printed) = (Vec::new(), Printed::Nothing);
+        let (empty, printed) = (Vec::new(), ShownSoFar::Nothing);
         ShownChecks { args, output, are_several, empty, printed, fails: false }
     }
 
     /// Shows what a run gave.
     pub(super) fn add(&mut self, checked: CheckResults) -> Result<(), CliError> {
-        if checked.is_empty() && matches!(self.printed, Printed::Nothing) {
+        if checked.is_empty() && matches!(self.printed, ShownSoFar::Nothing) {
             self.empty.push(checked);
             return Ok(());
         }
@@ -51,22 +51,22 @@ impl<'a> ShownChecks<'a> {
     fn print(&mut self, checked: &CheckResults) -> Result<(), CliError> {
         if !self.output.is_json() {
             let simulated = if checked.source.simulated { select::SIMULATED } else { "" };
-            let between = if let Printed::Text = self.printed { "\n" } else { "" };
-            self.printed = Printed::Text;
+            let between = if let ShownSoFar::Text = self.printed { "\n" } else { "" };
+            self.printed = ShownSoFar::Text;
             return self
                 .output
                 .text(&format!("{between}{simulated}{}", text(checked, self.args.most)));
         }
         match &mut self.printed {
-            Printed::List(list) => list.add(&object(checked)),
+            ShownSoFar::List(list) => list.add(&object(checked)),
             _ if self.are_several => {
                 let mut list = self.output.list("checks")?;
                 list.add(&object(checked))?;
-                self.printed = Printed::List(list);
+                self.printed = ShownSoFar::List(list);
                 Ok(())
             }
             _ => {
-                self.printed = Printed::Object(object(checked));
+                self.printed = ShownSoFar::Object(object(checked));
                 Ok(())
             }
         }
@@ -84,14 +84,13 @@ impl<'a> ShownChecks<'a> {
             lines => json!({"unused_params": lines}),
         };
         match self.printed {
-            Printed::Nothing => {
+            ShownSoFar::Nothing => {
                 ended?;
-                return Err(match self.empty.first() {
-                    Some(first) => nothing(first),
-                    None => CliError::usage("there is no run to check"),
-                });
+                if let Some(first) = self.empty.first() {
+                    return Err(nothing(first));
+                }
             }
-            Printed::Text => {
+            ShownSoFar::Text => {
                 ended?;
                 if let Some(first) = unused.first() {
                     let lines = counted(unused.len() as u64, "line");
@@ -100,14 +99,14 @@ impl<'a> ShownChecks<'a> {
                     ))?;
                 }
             }
-            Printed::Object(mut object) => {
+            ShownSoFar::Object(mut object) => {
                 ended?;
                 if let (Value::Object(fields), Value::Object(others)) = (&mut object, others) {
                     fields.extend(others);
                 }
                 self.output.object(&object)?;
             }
-            Printed::List(list) => match ended {
+            ShownSoFar::List(list) => match ended {
                 Ok(()) => list.end(others)?,
                 Err(error) => {
                     list.end(error.as_json())?;

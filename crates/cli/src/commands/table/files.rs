@@ -89,7 +89,7 @@ impl WrittenTables<'_> {
         format: TableFormat,
         folder: &Path,
     ) -> Result<Vec<TableFile>, CliError> {
-        self.each(|run| self.run_in_folder(run, wanted, format, folder))
+        self.of_each_run(|run| self.run_in_folder(run, wanted, format, folder))
     }
 
     /// Writes tables of one run to a folder.
@@ -112,7 +112,7 @@ impl WrittenTables<'_> {
     }
 
     /// Writes the files of each run, on all cores. Of several runs that cannot be written, the first is named.
-    pub(super) fn each(
+    pub(super) fn of_each_run(
         &self,
         write: impl Fn(&RunSelection) -> Result<Vec<TableFile>, CliError> + Send + Sync,
     ) -> Result<Vec<TableFile>, CliError> {

@@ -31,7 +31,7 @@ impl WrittenTables<'_> {
         bucket: &BucketFolder,
         force: bool,
     ) -> Result<Vec<TableFile>, CliError> {
-        self.each(|run| {
+        self.of_each_run(|run| {
             let here = tempfile::tempdir().map_err(no_scratch)?;
             let files = self.run_in_folder(run, wanted, format, here.path())?;
             let ready = files.into_iter().map(|file| ready(file, run, format, bucket, force));
