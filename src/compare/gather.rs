@@ -14,7 +14,7 @@ use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
 use crate::log::{LogError, Reader, RunEvents};
 use crate::lookup::LookupMap;
 use crate::prompt::{canonical, hash_of};
-use crate::run::started;
+use crate::run::latest_start;
 
 /// A question, how it ended, and what was decided.
 pub(super) struct ComparedQuestion {
@@ -116,7 +116,7 @@ impl ComparedRun {
     pub(super) fn read(reader: &mut dyn Reader, run: RunId) -> Result<Self, LogError> {
         let mut gathering = ComparedRunBuilder {
             run: ComparedRun {
-                started: started(reader, run)?,
+                started: latest_start(reader, run)?,
                 finished: None,
                 asked: Vec::new(),
                 by_address: LookupMap::default(),

@@ -21,7 +21,8 @@ pub struct Limits {
     pub per_minute: Option<f64>,
     /// The shortest time between the starts of two attempts. In seconds.
     pub min_interval_seconds: f64,
-    /// How long one attempt may take, from connecting to the last byte. In seconds.
+    /// How long one attempt may take, from connecting to the last byte. In seconds; ten minutes by default, as in the
+    /// providers' own libraries, because models that reason may take minutes.
     pub timeout_seconds: f64,
     /// Consecutive connection failures, over all calls, after which the run stops and can be
     /// resumed. Simultaneous failures count as one.
@@ -58,7 +59,7 @@ impl Default for Limits {
             concurrency: 8,
             per_minute: None,
             min_interval_seconds: 0.0,
-            timeout_seconds: 120.0,
+            timeout_seconds: 600.0,
             max_connection_failures: USUAL_ROW,
             max_failed: None,
             max_tokens: None,

@@ -44,6 +44,8 @@ pub struct Progress {
     pub model_calls: u64,
     /// Calls that failed after all retries.
     pub failed: u64,
+    /// How many of these because no answer came in time.
+    pub timed_out: u64,
     /// Answers that are kept as bytes, since no text could be read from them.
     pub unreadable: u64,
     /// Blank answers: no text, no tool call, no refusal.
@@ -254,7 +256,10 @@ impl Core {
                 p.cut_off += cut_off;
                 p.unreadable += unreadable;
             }
-            Err(_) => p.failed += 1,
+            Err(CallFailed { failure, .. }) => {
+                p.failed += 1;
+                p.timed_out += u64::from(failure.kind == FailureKind::Timeout);
+            }
         });
     }
 

@@ -1,9 +1,12 @@
 //! Following a run in progress: its beginning, each of its facts, and the ends of its phases.
 
+use std::time::Duration;
+
 use super::core::Progress;
 use super::output::{OutputError, OutputFile};
 use crate::event::RunStarted;
-use crate::id::{RunId, Time};
+use crate::id::{CallPath, RunId, Sample, Time};
+use crate::model::Failure;
 
 /// What a follower receives, in the order of the log. A resumed run is reported from its beginning,
 /// with the recorded times.
@@ -35,6 +38,19 @@ pub enum Update<'a> {
         name: &'a str,
         /// How far the run is.
         progress: Progress,
+    },
+    /// No answer came in time, so that an attempt was dropped.
+    TimedOut {
+        /// The call.
+        call: &'a CallPath,
+        /// Which of its answers was asked for.
+        sample: Sample,
+        /// The attempt, from 0.
+        attempt: u32,
+        /// What did not come in which time.
+        failure: &'a Failure,
+        /// When the next attempt begins; `None` if there is none.
+        again: Option<Duration>,
     },
 }
 

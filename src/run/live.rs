@@ -7,6 +7,7 @@ use super::because::places;
 use super::clock::Stopwatch;
 use super::core::{Core, Exchanged, UnparsedAnswer, call_failed};
 use super::details::AnswerDetails;
+use super::follow::Update;
 use super::history::{RecordedEnd, Text};
 use super::network::{AttemptTurn, FailureVerdict, NetworkBlame};
 use super::question::{CallFailed, QuestionCore, Reuse};
@@ -22,8 +23,8 @@ use crate::model::{
 };
 use crate::prompt::{Api, Request};
 
-/// The tracing target for outages, which the user should always see.
-const OUTAGES: &str = "retold::outages";
+/// The tracing target for outages and for answers that were not waited for, which the user should always see.
+pub const OUTAGES: &str = "retold::outages";
 
 /// The right to make one attempt; returned when dropped.
 struct AttemptRight<'a> {
@@ -187,6 +188,16 @@ impl Core {
             };
             let gave_up = verdict == FailureVerdict::OfTheCall && !stops && wait.is_none();
             let durable = self.fail(sent, attempt_details(attempt, &failure, gave_up))?;
+            if failure.kind == FailureKind::Timeout {
+                let sample = *sample;
+                self.tell(Update::TimedOut {
+                    call,
+                    sample,
+                    attempt,
+                    failure: &failure,
+                    again: wait,
+                });
+            }
             match wait {
                 Some(wait) => {
                     self.say_outage(&failure, verdict);

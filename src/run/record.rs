@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::addresses::{Addresses, ExchangePlaces, PlaceCollector};
 use super::details::{AnswerDetails, Shortcomings};
 use super::near::Near;
+use super::resumptions::continue_start;
 use crate::content::Content;
 use crate::event::{DecisionMade, Event, RunFinished, RunStarted, StoredEvent, kind};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
@@ -18,7 +19,7 @@ pub struct RunRecord<'a> {
     reader: &'a mut dyn Reader,
     /// The run.
     pub run: RunId,
-    /// How it began.
+    /// How it began, with what its continuations changed: see [`latest_start`](super::latest_start).
     pub started: RunStarted,
     /// How it ended, if it did.
     pub finished: Option<RunFinished>,
@@ -78,9 +79,10 @@ impl<'a> RunRecord<'a> {
     /// # Errors
     /// [`LogError`] if it cannot be read, or is damaged.
     pub fn read(reader: &'a mut dyn Reader, run: RunId) -> Result<Self, LogError> {
-        let (first, started) = beginning(reader, run)?;
+        let (first, mut started) = beginning(reader, run)?;
         let index = Index::open(reader, run)?;
         let census = index.census(reader)?;
+        continue_start(&mut started, reader, run, &census)?;
         let count = |kind: &str| census.events.get(kind).copied().unwrap_or(0);
         let end = reader.events(run, Seq(index.end().0.saturating_sub(1)), 1)?.pop();
         let last = end.as_ref().map_or(first, |end| end.time);

@@ -61,6 +61,7 @@ mod resume;
 mod roundtrip;
 mod serve;
 mod shards;
+mod slow_models;
 mod society;
 mod society_parsers;
 mod state;

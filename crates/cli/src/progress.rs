@@ -80,6 +80,16 @@ impl ProgressDisplay {
     }
 }
 
+impl ProgressDisplay {
+    /// Shows a warning, even if nothing else is shown.
+    pub(crate) fn warning(&self, lines: &str) {
+        match &self.0.means {
+            DisplayMeans::Nothing => write_err(lines),
+            DisplayMeans::Bar(_) | DisplayMeans::Lines { .. } => self.lines(lines),
+        }
+    }
+}
+
 impl DisplayedRuns {
     /// Shows all runs, one of which has just come this far.
     fn show(&self, changed: Progress) {

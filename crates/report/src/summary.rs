@@ -47,7 +47,7 @@ impl RunSummary {
         prices: &Prices,
         clusters: Option<&str>,
     ) -> Result<Self, AuditError> {
-        let started = retold::run::started(reader, run)?;
+        let started = retold::run::latest_start(reader, run)?;
         let mut totals = Totals::read(reader, run)?;
         totals.read_shards(reader)?;
         let before = Seq(totals.end().0.saturating_sub(1));

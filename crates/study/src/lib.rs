@@ -17,6 +17,7 @@
 //! - [`parser_file`]: parsers that are written down in YAML.
 //! - [`at_once`], [`word_vector`]: questions in bounds, vectors of made-up texts.
 
+mod asking;
 pub mod at_once;
 pub mod charts;
 pub mod config;

@@ -60,6 +60,12 @@ pub trait Registration: Sync {
         "model"
     }
 
+    /// The keys of its config that say how to ask and not what, besides flags: they may change when a run is continued or
+    /// forked. That of the model, `limits` and `retry` are in the run's runtime; its settings have others under `config`.
+    fn asking_keys(&self) -> &'static [&'static str] {
+        &["model", "limits", "retry"]
+    }
+
     /// The key in its config for the seed of all random choices.
     fn seed_key(&self) -> &'static str {
         "seed"

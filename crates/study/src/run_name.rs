@@ -23,7 +23,7 @@ pub fn numbered(name: &str, number: u32) -> String {
 
 impl Studies {
     /// The name of a run, by which commands find it. Runs whose settings name no outputs have none, unless they are shards,
-    /// and neither have forks: their settings name the folder of their parent, which they do not write. The name is recorded;
+    /// and neither have forks that ask something else: their settings name the folder of their parent, which they do not write. The name is recorded;
     /// of older runs, it follows from the settings.
     pub fn run_name(&self, started: &RunStarted) -> Option<String> {
         if let Some(name) = started.name() {

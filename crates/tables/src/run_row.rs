@@ -3,7 +3,7 @@
 use retold::event::{Event, RunStarted};
 use retold::id::{EventHash, RunId, Seq, Time};
 use retold::log::{LogError, Reader};
-use retold::run::started;
+use retold::run::latest_start;
 
 use crate::column::Cell;
 
@@ -26,7 +26,7 @@ impl RunRow {
             Some(last) => Some((last.seq, last.hash, last.time, last.event()?)),
             None => None,
         };
-        Ok(RunRow { run: run.to_string(), started: started(reader, run)?, began, end })
+        Ok(RunRow { run: run.to_string(), started: latest_start(reader, run)?, began, end })
     }
 
     /// Its id.

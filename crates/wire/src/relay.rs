@@ -10,7 +10,7 @@ use retold::log::Durable;
 use retold::model::providers::Problem;
 use retold::model::{Failure, FailureKind, HTTP, UNENDED, UNREADABLE};
 use retold::run::clock::Stopwatch;
-use retold::run::{Recorder, RecorderError};
+use retold::run::{OUTAGES, Recorder, RecorderError};
 use serde_json::json;
 use tokio::sync::SemaphorePermit;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -470,6 +470,10 @@ impl LiveExchange<'_> {
             let error = RecorderError::from(error);
             session.fail(&error);
             return Err(error);
+        }
+        if failure.kind == FailureKind::Timeout {
+            let call = &ticket.key.call;
+            tracing::warn!(target: OUTAGES, "{call}: {}; the attempt is dropped", failure.message);
         }
         session.count(|summary| {
             summary.failed(failure);

@@ -330,6 +330,7 @@ fn not_sent(upstream: &str, error: reqwest::Error) -> Failure {
     let untrusted = is_untrusted(&error);
     let (kind, what) = match () {
         () if untrusted => (FailureKind::Untrusted, "the certificate is not trusted"),
+        () if error.is_timeout() && !error.is_connect() => return silent(upstream, 0),
         () if error.is_timeout() => (FailureKind::Timeout, "it did not answer in time"),
         () if error.is_connect() => (FailureKind::Connection, "cannot connect"),
         () => (FailureKind::Connection, "it broke the connection before it answered"),
@@ -338,12 +339,25 @@ fn not_sent(upstream: &str, error: reqwest::Error) -> Failure {
     Failure::new(kind, format!("upstream {upstream}: {what}: {cause}"))
 }
 
+/// The failure of an answer that was not waited for any longer.
+fn silent(upstream: &str, received: usize) -> Failure {
+    let after = match received {
+        0 => String::new(),
+        received => format!(" after {received} bytes of its answer"),
+    };
+    let silence = SILENCE.as_secs();
+    let message = format!("upstream {upstream} sent nothing for {silence} s{after}");
+    Failure::new(FailureKind::Timeout, message)
+}
+
 /// The failure of an answer that was broken off.
 pub(crate) fn broken_off(upstream: &str, received: usize, error: reqwest::Error) -> Failure {
-    let kind = if error.is_timeout() { FailureKind::Timeout } else { FailureKind::Connection };
+    if error.is_timeout() {
+        return silent(upstream, received);
+    }
     let cause = printable(&innermost(&error.without_url()), 300);
     Failure::new(
-        kind,
+        FailureKind::Connection,
         format!("upstream {upstream} broke off its answer after {received} bytes: {cause}"),
     )
 }

@@ -2,6 +2,7 @@
 
 mod abandoned;
 mod as_of;
+mod asking;
 mod audits;
 mod backups;
 mod budgets;

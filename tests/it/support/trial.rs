@@ -44,8 +44,13 @@ impl Trial {
 
     /// Executes an experiment.
     pub(crate) async fn go(&self, mode: Mode, experiment: &dyn AnyExperiment) -> ExecutionResult {
+        execute(experiment, self.setup(mode)).await.unwrap()
+    }
+
+    /// What an execution needs.
+    pub(crate) fn setup(&self, mode: Mode) -> Setup {
         let info = json!({"kind": "test", "simulated": true});
-        let setup = Setup {
+        Setup {
             log: self.log.clone(),
             run: self.run,
             mode,
@@ -65,8 +70,7 @@ impl Trial {
             signal: self.signal.clone(),
             on_progress: Box::new(|_| {}),
             follow: Box::new(|_| {}),
-        };
-        execute(experiment, setup).await.unwrap()
+        }
     }
 
     /// Records a run to its end and returns its outcome digest.

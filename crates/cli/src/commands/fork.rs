@@ -15,6 +15,7 @@ use retold::audit::Target;
 use retold::event::{Event, RunStarted};
 use retold::id::RunId;
 use retold::log::{Reader, RunEvents};
+use retold::run::latest_start;
 use retold_wire::PROGRAM;
 
 /// Record a new run that shares the beginning of another.
@@ -33,7 +34,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PLACE")]
     at: Option<Target>,
     /// Change a recorded setting of the experiment, such as samples=10, or config.turns=12 if the
-    /// whole config is recorded. Can be repeated.
+    /// whole config is recorded; or one that says how to ask, such as limits.timeout_seconds=1200. Can be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
     /// Take templates from this folder, named as in config/prompts/EXPERIMENT; for a missing file,
@@ -90,12 +91,20 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     }
     let selected = select::run(global, &run)?;
     let mut reader = selected.log.reader()?;
-    let started = select::started(reader.as_mut(), selected.run)?;
+    let started = latest_start(reader.as_mut(), selected.run)?;
     if started.experiment == PROGRAM {
         return Err(without_program(selected.run, &started, retry_failed));
     }
-    if at.is_none() && overrides.is_empty() && prompts.is_none() && !retry_failed {
-        return Err(CliError::usage("this fork would be identical to its parent").hint(
+    let is_of_asking = |change: &String| global.studies.is_of_asking(&started.experiment, change);
+    if at.is_none() && overrides.iter().all(is_of_asking) && prompts.is_none() && !retry_failed {
+        let error = CliError::usage("this fork would be identical to its parent");
+        let error = match overrides.is_empty() {
+            true => error,
+            false => error.hint(format!(
+                "--set changes how it asks, and nothing would be asked: `retold run --resume {run}` takes it, too, if the run is unfinished"
+            )),
+        };
+        return Err(error.hint(
             "give the place to fork at (--at PLACE), a changed setting (--set KEY=VALUE) or other \
              templates (--prompts DIR), or ask failed calls again (--retry-failed)",
         ));

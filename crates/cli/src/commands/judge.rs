@@ -7,7 +7,7 @@ use retold::escaping::printable;
 use retold::event::Event;
 use retold::id::RunId;
 use retold::log::{EventFault, Log, LogError, RunEvents};
-use retold::run::how_it_ended;
+use retold::run::{how_it_ended, latest_start};
 use retold::scores::{AnswerName, Score, Scorer, Scores};
 use retold_judge::{JudgeSettings, JudgeStudy, Judged, JudgedAnswer, NAME};
 use retold_study::Registration;
@@ -96,7 +96,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     }
     let log = select::open(global)?;
     let judge = finished(&log, &wanted)?;
-    let model = select::started(log.reader()?.as_mut(), judge)?.model;
+    let model = latest_start(log.reader()?.as_mut(), judge)?.model;
     let scores = verdicts(&log, judge)?;
     let scorer = match model["simulated"].as_bool() {
         Some(true) => Scorer::simulated_judge(judge, &name),

@@ -52,7 +52,8 @@ pub(crate) struct Args {
     /// The experiment, if the config does not name it.
     #[arg(long, value_name = "NAME")]
     experiment: Option<String>,
-    /// Change a setting of the config, such as samples=10 or request.model=gpt-4o. Can be repeated.
+    /// Change a setting of the config, such as samples=10 or request.model=gpt-4o. Can be repeated. With --resume, only
+    /// settings that say how to ask may change, such as limits.timeout_seconds=1200 or retry.max_retries=9.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
     /// Do not let the log file grow beyond this many bytes.
@@ -97,12 +98,11 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let is_run = |named: &PathBuf| !names_a_file(global, &named.to_string_lossy());
     if resume
         && (named.is_empty() || named.iter().any(is_run))
-        && (experiment.is_some() || !settings.is_empty() || shard.is_some())
+        && (experiment.is_some() || shard.is_some())
     {
         return Err(CliError::usage(
-            "--experiment, --set and --shard are for a config, and a run continues with its recorded settings",
-        )
-        .hint("`retold fork RUN --set KEY=VALUE` records a new run with other settings"));
+            "--experiment and --shard are for a config, and a run continues as what it is",
+        ));
     }
     if named.len() > 1 {
         let several = SeveralRuns {
@@ -124,7 +124,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         run => {
             let run = run.map(|run| run.to_string_lossy().into_owned());
             let log = select::open(global)?;
-            let pending = this_run(log, run.as_deref(), model, folder, global)?;
+            let pending = this_run(log, run.as_deref(), settings, model, folder, global)?;
             return pending.until(until, global)?.go(global, output);
         }
     };

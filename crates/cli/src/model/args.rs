@@ -146,17 +146,17 @@ impl ModelArgs {
             self.names_one_model(*kind)?;
         }
         if let Some(model) = model {
+            // Another provider is at its own server, wherever the run was recorded from.
+            if model.api() != kind.api() && matches!(url, BaseUrl::Recorded(_)) {
+                *url = BaseUrl::BuiltIn;
+            }
             *kind = *model;
         }
         if let Some(api) = kind.api()
             && *url == BaseUrl::BuiltIn
         {
             // The settings record what was asked.
-            match environment_url(api) {
-                Some(named) => *url = BaseUrl::Named(named),
-                None if api != ApiKind::default() => *url = BaseUrl::Named(own_url(api)),
-                None => {}
-            }
+            *url = BaseUrl::Named(environment_url(api).unwrap_or_else(|| own_url(api)));
         }
         Ok(())
     }

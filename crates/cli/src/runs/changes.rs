@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::again::typed_options;
 use crate::error::CliError;
 use crate::runs::settings::{as_json, settings_of};
 use crate::runs::templates;
@@ -15,6 +16,7 @@ use retold_study::config::{ConfigError, with_overrides};
 use retold_study::error::ExperimentError;
 use retold_study::settings::ExperimentSettings;
 use retold_study::studies::Studies;
+use retold_study::study::StudySettings;
 use retold_study::templates::replace;
 use serde_json::Value;
 
@@ -72,20 +74,72 @@ fn no_place(reader: &mut dyn Reader, run: RunId, name: &CallPath) -> Result<CliE
     Ok(error.hint(format!("the first call of each kind: {places}")))
 }
 
-/// The recorded settings of an experiment with the changes applied. The error names the first
-/// change that cannot be applied.
+/// The recorded settings of a run with the changes applied. The error names the first change that cannot be applied.
 pub(crate) fn changed(
     studies: &Studies,
     started: &RunStarted,
     overrides: &[String],
     prompts: Option<&Path>,
+) -> Result<StudySettings, CliError> {
+    let mut changed = settings_of(studies, started)?;
+    let (of_asking, others): (Vec<&String>, Vec<&String>) =
+        overrides.iter().partition(|change| studies.is_of_asking(&started.experiment, change));
+    change_asking(studies, started, &mut changed, of_asking)?;
+    let recorded = as_json(&changed.experiment)?;
+    changed.experiment = changed_experiment(studies, started, recorded, &others, prompts)?;
+    Ok(changed)
+}
+
+/// Changes how a run asks.
+pub(crate) fn change_asking<'a>(
+    studies: &Studies,
+    started: &RunStarted,
+    settings: &mut StudySettings,
+    changes: impl IntoIterator<Item = &'a String>,
+) -> Result<(), CliError> {
+    for change in changes {
+        studies.change_asking(&started.experiment, settings, change)?;
+    }
+    Ok(())
+}
+
+/// Refuses changes that say what is asked: a run goes on with its recorded settings. `run` is its name in commands.
+pub(crate) fn refuse_others(
+    studies: &Studies,
+    started: &RunStarted,
+    changes: &[String],
+    run: &str,
+) -> Result<(), CliError> {
+    let is_other = |change: &&String| !studies.is_of_asking(&started.experiment, change);
+    let others: Vec<&String> = changes.iter().filter(is_other).collect();
+    let Some(first) = others.first() else { return Ok(()) };
+    let keys = studies.asking_keys(&started.experiment).join(", ");
+    let message = format!(
+        "it says what is asked, and a run goes on with what it was asked before; {keys} may change"
+    );
+    let error = CliError::from(ConfigError::of_override(first, message));
+    let options: Vec<(&str, String)> =
+        others.into_iter().map(|change| ("--set", change.clone())).collect();
+    Err(match typed_options(&options) {
+        Some(options) => error
+            .hint(format!("`retold fork {run}{options}` records a new run with other settings")),
+        None => error,
+    })
+}
+
+/// The recorded settings of an experiment with the changes applied.
+fn changed_experiment(
+    studies: &Studies,
+    started: &RunStarted,
+    recorded: Value,
+    overrides: &[&String],
+    prompts: Option<&Path>,
 ) -> Result<ExperimentSettings, CliError> {
-    let recorded = as_json(&settings_of(studies, started)?.experiment)?;
-    if let Some(error) = overrides.iter().find_map(|setting| inherited(&recorded, setting)) {
+    if let Some(error) = overrides.iter().find_map(|setting| inherited(setting)) {
         return Err(error);
     }
     let (mut settings, mut wrong) = (recorded.clone(), None);
-    for setting in overrides {
+    for setting in overrides.iter().copied() {
         settings = with_overrides(settings, std::slice::from_ref(setting))?;
         // A later change may fix it, if the two only make sense together.
         wrong = match studies.build(&started.experiment, &settings.clone().into()) {
@@ -109,30 +163,15 @@ pub(crate) fn changed(
     })
 }
 
-/// The error for a key of a config that is not a setting of the experiment: to change it would
-/// change nothing.
-fn inherited(recorded: &Value, setting: &str) -> Option<CliError> {
+/// The error for the seed, which is not a setting of the experiment: to change it would change nothing.
+fn inherited(setting: &str) -> Option<CliError> {
     let path = setting.split('=').next().unwrap_or(setting);
-    let path = path.strip_prefix("config.").unwrap_or(path);
-    let group = path.split('.').next().unwrap_or(path);
-    let refused = |message: &str, hint: String| {
-        let error = ConfigError::of_override(setting, message.to_owned());
-        Some(CliError::from(error).hint(hint))
-    };
-    match group {
-        "seed" | "random_seed" => refused(
-            "a fork has the seed of the run that it shares answers with",
-            format!("`retold run CONFIG --set {group}=N` records a run with another seed"),
-        ),
-        // In some studies, this is the name of the model that is asked.
-        "model" if recorded["config"]["model"].is_string() => None,
-        "model" | "provider" | "limits" | "retry" => refused(
-            "who answers, and how fast, is not a setting of the experiment",
-            "give it as a flag, such as --model KIND or --concurrency N: `retold fork --help` lists them"
-                .to_owned(),
-        ),
-        _ => None,
-    }
+    let key = path.strip_prefix("config.").unwrap_or(path);
+    matches!(key, "seed" | "random_seed").then(|| {
+        let message = "a fork has the seed of the run that it shares answers with".to_owned();
+        CliError::from(ConfigError::of_override(setting, message))
+            .hint(format!("`retold run CONFIG --set {key}=N` records a run with another seed"))
+    })
 }
 
 /// Settings with the templates of a folder.

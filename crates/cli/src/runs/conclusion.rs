@@ -10,13 +10,15 @@ use crate::runs::folder::OutputFolder;
 use crate::runs::phase_files::PhaseFiles;
 use crate::runs::shards::merge_command;
 use crate::runs::shortfalls::{
-    FailedCallHints, no_result, some_failed, some_unfinished, some_unreadable, too_many_failed,
+    FailedCallHints, longer, no_result, some_failed, some_unfinished, some_unreadable,
+    too_many_failed,
 };
 use crate::runs::stopped::raised;
 use crate::runs::unfinished_shards::{hints_for_call, merge_again, next_steps};
 use crate::select;
 use retold::id::RunId;
 use retold::log::Log;
+use retold::model::Limits;
 use retold::run::{ExecutionResult, Finish, Stop};
 use retold_study::study::SettingsOf;
 
@@ -29,8 +31,8 @@ pub(crate) struct RunConclusion {
     pub(crate) folder: Option<OutputFolder>,
     /// What it leaves while it is not finished.
     pub(crate) phase_files: Option<PhaseFiles>,
-    /// The share of failed calls up to which it is still a success.
-    pub(crate) max_failed: Option<f64>,
+    /// How long it waits for an answer, and which share of failed calls is still a success.
+    pub(crate) limits: Limits,
     /// Where its settings came from.
     pub(crate) settings_of: SettingsOf,
     /// Its seed, if nobody chose it.
@@ -72,7 +74,7 @@ impl RunConclusion {
             simulated,
             folder,
             phase_files,
-            max_failed,
+            limits,
             settings_of,
             drawn_seed,
             servers,
@@ -90,9 +92,13 @@ impl RunConclusion {
         if let (Finish::Finished, Some(phase_files)) = (&ended.finish, phase_files) {
             phase_files.remove();
         }
-        let hints = FailedCallHints { name: &name, servers: &servers };
+        let longer = match ended.progress.timed_out {
+            0 => String::new(),
+            _ => longer(&limits),
+        };
+        let hints = FailedCallHints { name: &name, servers: &servers, longer: &longer };
         let no_result = no_result(&ended, &log, run, hints)?;
-        let error = no_result.or(too_many_failed(&ended, hints, max_failed));
+        let error = no_result.or(too_many_failed(&ended, hints, limits.max_failed));
         let some_failed = some_failed(&ended, hints).filter(|_| error.is_none());
         let others = [some_unreadable(&ended, &name), some_unfinished(&ended, &name)];
         let warnings = some_failed.into_iter().chain(others.into_iter().flatten()).collect();

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::error::CliError;
 use crate::run_id::random_seed;
-use crate::runs::settings::{as_json, as_recorded};
+use crate::runs::settings::{as_json, as_recorded, differing};
 use retold::event::RunStarted;
 use retold_study::shard::Shard;
 use retold_study::studies::Studies;
@@ -82,7 +82,30 @@ pub(crate) fn is_of(
     started: &RunStarted,
 ) -> Result<bool, CliError> {
     let recorded = &started.settings["experiment"];
+    Ok(asks_otherwise(studies, study, recorded)?.is_none() && started.seed == study.seed)
+}
+
+/// The keys in which a study asks something else than recorded settings, if it does.
+pub(crate) fn asks_otherwise(
+    studies: &Studies,
+    study: &Study,
+    recorded: &Value,
+) -> Result<Option<String>, CliError> {
     let mut now: Value = as_json(&study.settings.experiment)?;
     studies.take_over(&study.experiment, &mut now, recorded);
-    Ok(*recorded == as_recorded(&now) && started.seed == study.seed)
+    Ok(asked_otherwise(studies, &study.experiment, &now, recorded))
+}
+
+/// The keys in which two settings of an experiment ask something else, if they do.
+pub(crate) fn asked_otherwise(
+    studies: &Studies,
+    experiment: &str,
+    now: &Value,
+    recorded: &Value,
+) -> Option<String> {
+    let (mut now, mut recorded) = (as_recorded(now), recorded.clone());
+    for settings in [&mut now, &mut recorded] {
+        studies.without_asking(experiment, settings);
+    }
+    (now != recorded).then(|| differing(&recorded, &now))
 }

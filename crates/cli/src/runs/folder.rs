@@ -32,7 +32,7 @@ pub(crate) struct OutputFolder {
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub(crate) struct FolderArgs {
     /// Write no output folder: `retold export RUN --as outputs` makes it later. A run that was started
-    /// with this flag, or as a fork, is also resumed without a folder, unless --outputs is given; with
+    /// with this flag, or as a fork with other questions, is also resumed without a folder, unless --outputs is given; with
     /// --resume, the flag applies only this time.
     #[arg(long)]
     no_outputs: bool,
@@ -90,10 +90,11 @@ impl FolderArgs {
         FolderArgs { number: Some(number), ..self }
     }
 
-    /// What was given now or when the run was started. A fork writes no folder, because its
-    /// settings name that of its parent.
+    /// What was given now or when the run was started. A fork without a name writes no folder, because its settings name that
+    /// of its parent.
     pub(crate) fn or_remembered(self, started: &RunStarted) -> Self {
-        let began_without = !is_wanted(&started.settings) || started.forked_from.is_some();
+        let is_nameless = started.forked_from.is_some() && started.name().is_none();
+        let began_without = !is_wanted(&started.settings) || is_nameless;
         let no_outputs = self.no_outputs || (!self.outputs && began_without);
         FolderArgs { no_outputs, number: folder_number(&started.settings), ..self }
     }

@@ -8,25 +8,27 @@ use crate::model::ModelArgs;
 use crate::output::Output;
 use crate::run_id::new_run_id;
 use crate::runs::conclusion::RunConclusion;
+use crate::runs::config::asked_otherwise;
+use crate::runs::folder::{FolderArgs, OutputFolder};
 use crate::runs::pending::PendingRun;
 use crate::runs::person::with_person;
+use crate::runs::record::chosen;
 use crate::runs::session::StudyExecution;
-use crate::runs::settings::{one_kind, settings_of};
+use crate::runs::settings::{as_json, one_kind, settings_of};
 use crate::select::{self, RunSelection};
 use retold::event::{ForkedFrom, RunStarted};
 use retold::id::Seq;
 use retold::model::Answerer;
-use retold::run::Mode;
-use retold_study::settings::ExperimentSettings;
-use retold_study::study::SettingsOf;
+use retold::run::{Mode, latest_start};
+use retold_study::study::{SettingsOf, Study, StudySettings};
 
 /// A run to be recorded with the beginning of another run.
 pub(crate) struct Forking {
     pub(crate) selected: RunSelection,
     /// Share only the answers before this seq.
     pub(crate) before: Option<Seq>,
-    /// The experiment's settings.
-    pub(crate) settings: ExperimentSettings,
+    /// Its settings.
+    pub(crate) settings: StudySettings,
     /// Whether calls that failed are asked again.
     pub(crate) retry_failed: bool,
     pub(crate) model: ModelArgs,
@@ -39,9 +41,8 @@ pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
     let Forking { selected, before, settings, retry_failed, model, seat } = forking;
     let is_played = seat.is_some();
     let RunSelection { log, run: parent } = selected;
-    let started = select::started(log.reader()?.as_mut(), parent)?;
-    let mut study = settings_of(global.studies, &started)?;
-    let of_parent = std::mem::replace(&mut study.experiment, settings);
+    let started = latest_start(log.reader()?.as_mut(), parent)?;
+    let (mut study, of_parent) = (settings, settings_of(global.studies, &started)?.experiment);
     // All errors are found before anything is recorded.
     global
         .studies
@@ -66,27 +67,49 @@ pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
     let info = answerer.info();
     one_kind(&started, info.simulated, parent)
         .map_err(|e| e.hint("use the kind of model that the run was recorded with"))?;
-    let as_json = |value: serde_json::Result<Value>| {
+    let to_json = |value: serde_json::Result<Value>| {
         value.map_err(|e| CliError::usage(format!("settings: {e}")))
     };
-    let started = RunStarted {
-        settings: as_json(serde_json::to_value(&study))?,
-        model: as_json(serde_json::to_value(&info))?,
+    let (now, asked) = (as_json(&study.experiment)?, as_json(&of_parent)?);
+    let asks_the_same = before.is_none()
+        && asked_otherwise(global.studies, &started.experiment, &now, &asked).is_none();
+    let flags = FolderArgs::default().or_remembered(&started);
+    let mut started = RunStarted {
+        settings: to_json(serde_json::to_value(&study))?,
+        model: to_json(serde_json::to_value(&info))?,
         program: retold::PROGRAM.to_owned(),
-        forked_from: Some(ForkedFrom { run: parent, before, retry_failed }),
+        forked_from: None,
         ..started
     };
     let (run, experiment) = (new_run_id()?, started.experiment.clone());
     select::sound(log.reader()?.as_mut(), parent, "nothing was started")?;
+    let (mut folder, mut claims) = (None, Vec::new());
+    // What asks something else is another study. Its settings name the folder of its parent, so that it has none.
+    if asks_the_same {
+        let first = flags.with_number(1);
+        let first = OutputFolder::new(global.studies, &experiment, &study.experiment, first)?;
+        let flags = match first {
+            None => flags,
+            Some(first) => {
+                let (seed, seed_is_drawn, settings) = (started.seed, false, study.clone());
+                let of = Study { experiment: experiment.clone(), seed, seed_is_drawn, settings };
+                let (chosen, claim, flags) = chosen(first, &of, &log, true, flags, global)?;
+                (folder, claims) = (chosen, claim.into_iter().collect());
+                flags
+            }
+        };
+        flags.remember(&mut started.settings);
+        global.studies.record_name(&mut started);
+    }
+    started.forked_from = Some(ForkedFrom { run: parent, before, retry_failed });
     let conclusion = RunConclusion {
         log: log.clone(),
         run,
         experiment,
         simulated: info.simulated,
-        // The folder in the settings is the parent's: `retold export RUN FOLDER --as outputs` makes another.
-        folder: None,
+        folder,
         phase_files: None,
-        max_failed: study.runtime.limits.max_failed,
+        limits: study.runtime.limits,
         settings_of: SettingsOf::Run,
         drawn_seed: None,
         servers: model.named_again(&study.runtime.model),
@@ -103,6 +126,6 @@ pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
         settings_added: serde_json::Value::Null,
         trace: None,
     };
-    let (is_finished, claims) = (false, Vec::new());
+    let is_finished = false;
     PendingRun { execution, conclusion, is_finished, is_played, claims }.go(global, output)
 }

@@ -128,7 +128,7 @@ fn pending(
         simulated: started.is_simulated(),
         folder,
         phase_files: None,
-        max_failed: settings.runtime.limits.max_failed,
+        limits: settings.runtime.limits,
         settings_of: SettingsOf::Run,
         drawn_seed: None,
         // Nothing is asked, so no server is named.

@@ -2,6 +2,7 @@
 
 pub(crate) mod accepting;
 pub(crate) mod answers;
+pub(crate) mod asking_so_far;
 pub(crate) mod changes;
 pub(crate) mod concluded;
 pub(crate) mod conclusion;
@@ -12,7 +13,6 @@ pub(crate) mod figures;
 pub(crate) mod folder;
 pub(crate) mod fork;
 mod kept;
-pub(crate) mod limits_so_far;
 pub(crate) mod live;
 pub(crate) mod merge;
 pub(crate) mod original;

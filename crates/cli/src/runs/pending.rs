@@ -4,7 +4,9 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::Output;
 use crate::runs::conclusion::{RunConclusion, conclude};
+use crate::runs::continuation;
 use crate::runs::session::{self, StudyExecution};
+use crate::runs::shortfalls::longer;
 use crate::runs::trace::{TraceTo, phase_files};
 use crate::runs::unfinished::StudyLease;
 use retold::run::Mode;
@@ -37,11 +39,19 @@ impl PendingRun {
             left_behind.remove();
         }
         self.conclusion.phase_files.clone_from(&files);
+        let name = self.execution.run.short(8);
+        let go_on = continuation::command(global.studies, started, &name);
+        let RunConclusion { servers, limits, .. } = &self.conclusion;
+        let longer = format!("{go_on}{servers}{}", longer(limits));
         // A finished run has nothing new to report.
-        if !self.is_finished && !self.is_played {
-            let trace = TraceTo::new(experiment, settings, folder, files, *mode, global)?;
-            self.execution.trace = Some(trace.labelled(label));
-        }
+        self.execution.trace = match (self.is_finished, self.is_played) {
+            (true, _) => None,
+            (false, true) => Some(TraceTo::of_play(longer)),
+            (false, false) => {
+                let to = TraceTo::new(experiment, settings, folder, files, *mode, longer, global)?;
+                Some(to.labelled(label))
+            }
+        };
         Ok(())
     }
 

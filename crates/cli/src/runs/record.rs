@@ -166,7 +166,7 @@ impl PreparedRecording {
             simulated: answerer.info().simulated,
             folder,
             phase_files: None,
-            max_failed: study.settings.runtime.limits.max_failed,
+            limits: study.settings.runtime.limits,
             settings_of: SettingsOf::Config,
             drawn_seed: drawn_seed_of(&started),
             servers: model.named_again(&study.settings.runtime.model),

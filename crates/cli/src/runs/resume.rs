@@ -1,19 +1,22 @@
 //! Continues a run.
 
+use serde_json::Value;
+
 use crate::error::{CliError, write_err};
 use crate::global::Global;
 use crate::model::ModelArgs;
+use crate::runs::asking_so_far::AskingSoFar;
+use crate::runs::changes::{change_asking, refuse_others};
 use crate::runs::conclusion::RunConclusion;
-use crate::runs::config::{NamedConfig, drawn_seed_of, is_of};
+use crate::runs::config::{NamedConfig, asks_otherwise, drawn_seed_of, is_of};
 use crate::runs::continuation;
 use crate::runs::folder::{FolderArgs, OutputFolder};
-use crate::runs::limits_so_far::LimitsSoFar;
 use crate::runs::original;
 use crate::runs::pending::PendingRun;
 use crate::runs::person::{is_played, with_person};
 use crate::runs::program::needs_command;
 use crate::runs::session::StudyExecution;
-use crate::runs::settings::{as_json, as_recorded, differing, one_kind, settings_of};
+use crate::runs::settings::{as_json, as_recorded, one_kind, settings_of};
 use crate::runs::unfinished_shards::refuse_to_ask;
 use crate::select::{self, RunSelection};
 use crate::views::last_writer;
@@ -21,7 +24,8 @@ use retold::event::{RunOutcome, RunStarted};
 use retold::id::RunId;
 use retold::log::Log;
 use retold::model::Answerer;
-use retold::run::{Mode, how_it_ended};
+use retold::run::{Mode, apply_patch, how_it_ended, latest_start};
+use retold_study::config::ModelConfig;
 use retold_study::settings::ExperimentSettings;
 use retold_study::studies::Studies;
 use retold_study::study::{SettingsOf, Study, StudySettings};
@@ -31,19 +35,19 @@ pub(crate) struct Resuming {
     pub(crate) selected: RunSelection,
     pub(crate) folder: FolderArgs,
     pub(crate) model: ModelArgs,
+    /// What changes in how it asks: `KEY=VALUE`.
+    pub(crate) changes: Vec<String>,
     /// The person who takes part, if any.
     pub(crate) seat: Option<Answerer>,
 }
 
-/// Continues a run with the settings it was recorded with.
+/// Continues a run with the settings that it has, apart from the changes.
 pub(crate) fn resume(resuming: Resuming, global: &Global) -> Result<PendingRun, CliError> {
     let RunSelection { log, run } = &resuming.selected;
-    let started = select::started(log.reader()?.as_mut(), *run)?;
-    let mut settings = settings_of(global.studies, &started)?;
-    let limits = &mut settings.runtime.limits;
-    let so_far = LimitsSoFar::read(log.reader()?.as_mut(), *run, *limits)?;
-    *limits = so_far.last();
-    resuming.model.apply(global.studies, &started.experiment, &mut settings)?;
+    let started = latest_start(log.reader()?.as_mut(), *run)?;
+    refuse_others(global.studies, &started, &resuming.changes, &run.short(8))?;
+    let settings = settings_of(global.studies, &started)?;
+    let so_far = AskingSoFar::read(global.studies, log.reader()?.as_mut(), *run)?;
     continued(resuming, started, settings, &so_far, SettingsOf::Run, global)
 }
 
@@ -51,6 +55,7 @@ pub(crate) fn resume(resuming: Resuming, global: &Global) -> Result<PendingRun, 
 pub(crate) fn this_run(
     log: Log,
     name: Option<&str>,
+    changes: Vec<String>,
     model: ModelArgs,
     folder: FolderArgs,
     global: &Global,
@@ -74,7 +79,7 @@ pub(crate) fn this_run(
         return Err(CliError::usage(format!("run {} {what}", selected.run))
             .hint(format!("`retold {command}` continues it; nothing is lost")));
     }
-    resume(Resuming { selected, folder, model, seat: None }, global)
+    resume(Resuming { selected, folder, model, changes, seat: None }, global)
 }
 
 /// The last run of a log that has not ended.
@@ -166,34 +171,38 @@ impl SameStudy {
         global: &Global,
     ) -> Result<PendingRun, CliError> {
         let SameStudy { run, started } = self;
-        let of_run = settings_of(global.studies, &started)?;
-        let recorded = as_json(&of_run.experiment)?;
+        let latest = latest_start(log.reader()?.as_mut(), run)?;
+        let StudySettings { experiment, runtime } = settings_of(global.studies, &latest)?;
         // What it drew at its start is not drawn again.
         let mut study = config.as_of(global.studies, study, &started)?;
-        // A flag that limited the run limits it also when it is continued by its config.
-        let so_far = LimitsSoFar::read(log.reader()?.as_mut(), run, of_run.runtime.limits)?;
-        let limits = &mut study.settings.runtime.limits;
-        limits.max_tokens = so_far.or_of_config(limits.max_tokens, |limits| limits.max_tokens);
-        limits.max_cost = so_far.or_of_config(limits.max_cost, |limits| limits.max_cost);
-        model.apply(global.studies, &study.experiment, &mut study.settings)?;
-        let mut now = as_json(&study.settings.experiment)?;
-        global.studies.take_over(&study.experiment, &mut now, &recorded);
-        let now = as_recorded(&now);
-        if recorded != now || started.seed != study.seed {
+        let name = &study.experiment;
+        let other = asks_otherwise(global.studies, &study, &as_json(&experiment)?)?;
+        if other.is_some() || started.seed != study.seed {
+            let other = other.unwrap_or_else(|| "the seed".to_owned());
+            let run_name = run.short(8);
             return Err(CliError::usage(format!(
-                "run {run} was recorded with other settings: {}",
-                differing(&recorded, &now)
+                "run {run} was recorded with other settings: {other}"
             ))
             .hint(format!(
-                "`retold run --resume {}` continues it with its original settings",
-                run.short(8)
+                "`retold run --resume {run_name}` continues it with its original settings"
             ))
             .hint("for another study, use another name (deliberation: pilot_id)"));
         }
-        study.settings.experiment = recorded.into();
-        let selected = RunSelection { log: log.clone(), run };
-        let resuming = Resuming { selected, folder, model, seat: None };
-        continued(resuming, started, study.settings, &so_far, SettingsOf::Config, global)
+        let of_config = &mut study.settings.runtime.model;
+        let before = of_config.kind;
+        *of_config = of_config.continuing(&runtime.model);
+        global.studies.pace(name, &mut study.settings, before);
+        let model_named = study.settings.runtime.model.clone();
+        let so_far = AskingSoFar::read(global.studies, log.reader()?.as_mut(), run)?;
+        let asking = so_far.or_of_config(&asking_now(global.studies, name, &study.settings)?);
+        let mut settings = latest.settings.clone();
+        apply_patch(&mut settings, &asking);
+        let mut settings = settings_of(global.studies, &RunStarted { settings, ..latest.clone() })?;
+        let ModelConfig { rates, latency_ms, .. } = settings.runtime.model;
+        settings.runtime.model = ModelConfig { rates, latency_ms, ..model_named };
+        let (changes, selected) = (config.settings.clone(), RunSelection { log: log.clone(), run });
+        let resuming = Resuming { selected, folder, model, changes, seat: None };
+        continued(resuming, latest, settings, &so_far, SettingsOf::Config, global)
     }
 }
 
@@ -205,16 +214,32 @@ fn output_name(
     studies.output_name(experiment, settings).ok()?
 }
 
+/// What settings say about how to ask, as it is recorded.
+fn asking_now(
+    studies: &Studies,
+    experiment: &str,
+    settings: &StudySettings,
+) -> Result<Value, CliError> {
+    let settings = serde_json::to_value(settings);
+    let settings = settings.map_err(|e| CliError::usage(format!("settings: {e}")))?;
+    Ok(studies.asking_part(experiment, &as_recorded(&settings)))
+}
+
 /// A run that is run again from its start: answered from the log, and after that by the model.
 fn continued(
     resuming: Resuming,
     started: RunStarted,
-    settings: StudySettings,
-    so_far: &LimitsSoFar,
+    mut settings: StudySettings,
+    so_far: &AskingSoFar,
     settings_of: SettingsOf,
     global: &Global,
 ) -> Result<PendingRun, CliError> {
-    let Resuming { selected: RunSelection { log, run }, folder, model, seat } = resuming;
+    let Resuming { selected: RunSelection { log, run }, folder, model, changes, seat } = resuming;
+    let studies = global.studies;
+    let of_asking =
+        changes.iter().filter(|change| studies.is_of_asking(&started.experiment, change));
+    change_asking(studies, &started, &mut settings, of_asking)?;
+    model.apply(studies, &started.experiment, &mut settings)?;
     let is_played = seat.is_some();
     let is_finished = how_it_ended(log.reader()?.as_mut(), run)?.is_some();
     if !is_finished {
@@ -256,7 +281,7 @@ fn continued(
         simulated,
         folder,
         phase_files: None,
-        max_failed: settings.runtime.limits.max_failed,
+        limits: settings.runtime.limits,
         settings_of,
         drawn_seed: drawn_seed_of(&started),
         servers: model.named_again(&settings.runtime.model),
@@ -265,8 +290,8 @@ fn continued(
         log,
         run,
         mode: Mode::Resume,
+        settings_added: so_far.changed(&asking_now(studies, &started.experiment, &settings)?),
         started,
-        settings_added: so_far.added(settings.runtime.limits),
         settings,
         prices: model.prices()?,
         model: answerer,

@@ -95,7 +95,7 @@ pub(crate) fn as_json(settings: &ExperimentSettings) -> Result<Value, CliError> 
 pub(crate) fn differing(one: &Value, other: &Value) -> String {
     let mut keys = Vec::new();
     differences("", one, other, &mut keys);
-    if keys.is_empty() { "the seed".to_owned() } else { keys.join(", ") }
+    keys.join(", ")
 }
 
 fn differences(path: &str, one: &Value, other: &Value, found: &mut Vec<String>) {

@@ -165,7 +165,14 @@ impl SeveralRuns {
                 return self.study_continued(&log, named, global);
             }
             let (name, model) = (named.to_string_lossy(), self.model.of_each());
-            let continued = this_run(log.clone(), Some(&name), model, self.folder, global)?;
+            let continued = this_run(
+                log.clone(),
+                Some(&name),
+                self.settings.clone(),
+                model,
+                self.folder,
+                global,
+            )?;
             Ok(ReadyRun::Continued(Box::new(continued)))
         });
         let ready = all_or_every_obstacle(ready)?;

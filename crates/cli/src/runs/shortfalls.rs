@@ -6,6 +6,7 @@ use retold::escaping::printable;
 use retold::event::Event;
 use retold::id::{RunId, Seq};
 use retold::log::Log;
+use retold::model::Limits;
 use retold::run::{ExecutionResult, Finish, Progress};
 
 /// The error for a run that finished without a usable result, which must not look like a success to
@@ -126,13 +127,20 @@ pub(super) struct FailedCallHints<'a> {
     pub(super) name: &'a str,
     /// What a command that asks the model again has to name.
     pub(super) servers: &'a str,
+    /// The option that waits longer, if some calls failed because no answer came in time.
+    pub(super) longer: &'a str,
+}
+
+/// The option that waits twice as long for an answer, with a space before it.
+pub(super) fn longer(limits: &Limits) -> String {
+    format!(" --set limits.timeout_seconds={}", (2.0 * limits.timeout_seconds).min(86_400.0))
 }
 
 impl FailedCallHints<'_> {
     fn ask_again(self) -> String {
-        let FailedCallHints { name, servers } = self;
+        let FailedCallHints { name, servers, longer } = self;
         format!(
-            "`retold fork {name} --retry-failed{servers}` asks them again, in a new run that shares all other answers"
+            "`retold fork {name} --retry-failed{servers}{longer}` asks them again, in a new run that shares all other answers"
         )
     }
 

@@ -4,6 +4,9 @@
 //! A study's own lines come from its [`Journal`]. At each mark, such as the end of a phase, a line has the answers, failures
 //! and cost so far.
 
+use std::time::Duration;
+
+use crate::again::typed;
 use crate::error::{CliError, write_err};
 use crate::global::Global;
 use crate::output::{counted, grouped};
@@ -32,6 +35,10 @@ pub(crate) struct TraceTo {
     phase_files: Option<PhaseFiles>,
     /// What the run is called on the console, if there are others.
     label: Option<String>,
+    /// The command that continues the run and waits longer for answers, without the program's name.
+    longer: String,
+    /// Whether only warnings are shown, because a person plays.
+    is_played: bool,
 }
 
 /// The files that a run's study makes after each phase, if it writes a folder and there are any.
@@ -63,11 +70,18 @@ impl TraceTo {
         folder: Option<&OutputFolder>,
         phase_files: Option<PhaseFiles>,
         mode: Mode,
+        longer: String,
         global: &Global,
     ) -> Result<Self, CliError> {
         let journal = journal(experiment, settings, global)?;
         let file = folder.map(|folder| LiveFile::open(&folder.place(), mode)).transpose()?;
-        Ok(TraceTo { journal, file, phase_files, label: None })
+        Ok(TraceTo { journal, file, phase_files, label: None, longer, is_played: false })
+    }
+
+    /// The trace of a run that a person plays, who is not shown a log.
+    pub(crate) fn of_play(longer: String) -> Self {
+        let (journal, file, phase_files, label) = (None, None, None, None);
+        TraceTo { journal, file, phase_files, label, longer, is_played: true }
     }
 
     /// Names the run in its lines on the console.
@@ -84,15 +98,25 @@ pub(crate) struct Trace {
     is_simulated: bool,
     /// When the execution began. What happened before was reported by an earlier one.
     since: Time,
+    /// Whether it was said how to wait longer for answers.
+    has_said_longer: bool,
 }
 
 impl Trace {
     pub(crate) fn new(to: TraceTo, console: ProgressDisplay, cost: CostSoFar) -> Self {
-        Trace { to, console, cost, is_simulated: false, since: clock::now() }
+        let since = clock::now();
+        Trace { to, console, cost, is_simulated: false, since, has_said_longer: false }
     }
 
     /// Reports what happens.
     pub(crate) fn take(&mut self, told: Update<'_>) {
+        if let Update::TimedOut { call, sample, attempt, failure, again } = told {
+            let what = format!("{call}#{sample}: {}", printable(&failure.message, 300));
+            return self.timed_out(&printable(&what, 400), attempt, again);
+        }
+        if self.to.is_played {
+            return;
+        }
         let mut lines = match (&mut self.to.journal, told) {
             (Some(journal), told) => journal.lines(told),
             (None, Update::Began { run, started, time }) => began(run, started, time),
@@ -118,8 +142,32 @@ impl Trace {
         self.say(at, &lines);
     }
 
+    /// Reports a dropped attempt; once, also how to wait longer.
+    fn timed_out(&mut self, what: &str, attempt: u32, again: Option<Duration>) {
+        let next = match again {
+            Some(wait) => format!("the next begins in {:.0} s", wait.as_secs_f64().ceil()),
+            None => "the call has failed".to_owned(),
+        };
+        let now = clock::now();
+        let dropped = format!("{what}; attempt {} is dropped, and {next}", attempt + 1);
+        let mut lines = line(now, "WARNING", &dropped);
+        if !std::mem::replace(&mut self.has_said_longer, true) {
+            let longer = &self.to.longer;
+            lines.push_str(&typed(&format!(
+                "  hint: if the model needs longer, stop with Ctrl-C, and `retold {longer}` goes on with a longer time-out\n"
+            )));
+        }
+        if let Some(file) = &mut self.to.file {
+            file.write(&lines);
+        }
+        self.console.warning(&self.labelled(lines));
+    }
+
     /// Reports how the execution ended.
     pub(crate) fn ended(&mut self, ended: &ExecutionResult) {
+        if self.to.is_played {
+            return;
+        }
         let so_far = self.so_far(&ended.progress);
         let (level, what) = match &ended.finish {
             Finish::Finished => ("INFO", "finished".to_owned()),
@@ -144,12 +192,14 @@ impl Trace {
         if let Some(file) = &mut self.to.file {
             file.write(lines);
         }
+        self.console.lines(&self.labelled(lines.to_owned()));
+    }
+
+    /// Lines with the name of the run, if there are others.
+    fn labelled(&self, lines: String) -> String {
         match &self.to.label {
-            None => self.console.lines(lines),
-            Some(label) => {
-                let labelled = lines.lines().map(|line| format!("{label}: {line}\n"));
-                self.console.lines(&labelled.collect::<String>());
-            }
+            None => lines,
+            Some(label) => lines.lines().map(|line| format!("{label}: {line}\n")).collect(),
         }
     }
 

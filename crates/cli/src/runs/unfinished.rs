@@ -117,7 +117,9 @@ pub(crate) fn folders(studies: &Studies, study: &Study, log: &Log) -> Result<Vec
         }
         let Ok(started) = select::started(reader.as_mut(), head.run) else { continue };
         let settings = &started.settings;
-        if is_by_config(studies, study, &started)
+        let is_named_fork = started.forked_from.is_some() && started.name().is_some();
+        if (is_by_config(studies, study, &started) || is_named_fork)
+            && started.experiment == study.experiment
             && name_of(&settings["experiment"].clone().into()) == name
             && folder::is_wanted(settings)
         {

@@ -64,14 +64,14 @@ pub struct Config {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub player_request: Option<RequestConfig>,
     /// The model that answers.
-    #[serde(default)]
-    pub model: ModelConfig,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelConfig>,
     /// How fast to ask.
-    #[serde(default)]
-    pub limits: Limits,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<Limits>,
     /// When to try again.
-    #[serde(default)]
-    pub retry: RetryPolicy,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry: Option<RetryPolicy>,
 }
 
 /// A choice that is made regardless of what the player would choose.
@@ -119,11 +119,6 @@ pub struct Settings {
 impl Config {
     /// The config without the model and the speed, which are recorded separately.
     pub(super) fn without_runtime(self) -> Config {
-        Config {
-            model: ModelConfig::default(),
-            limits: Limits::default(),
-            retry: RetryPolicy::default(),
-            ..self
-        }
+        Config { model: None, limits: None, retry: None, ..self }
     }
 }

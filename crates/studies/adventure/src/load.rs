@@ -20,9 +20,9 @@ pub fn load(file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
     let prompts = file.prompts(config.prompts.as_deref(), built_in())?;
     let seed = config.seed;
     let runtime = Runtime {
-        model: config.model.clone(),
-        limits: config.limits,
-        retry: config.retry,
+        model: config.model.clone().unwrap_or_default(),
+        limits: config.limits.unwrap_or_default(),
+        retry: config.retry.unwrap_or_default(),
         ..Runtime::default()
     };
     let settings = Settings { config: config.without_runtime(), prompts, shard: None };

@@ -109,9 +109,9 @@ pub struct Config {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,
     /// Ours: the model that answers. The document's `model` is only a name.
-    #[serde(default)]
-    pub provider: ModelConfig,
-    /// Ours: how fast to ask, instead of `api_sleep_seconds`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<ModelConfig>,
+    /// Ours: how long to wait, and how fast to ask instead of `api_sleep_seconds`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<Limits>,
 }

@@ -10,6 +10,7 @@ use retold::model::{Limits, RetryPolicy};
 use retold_study::REMARKS;
 use retold_study::config::{ConfigError, ConfigFile, ModelKind, Runtime};
 use retold_study::study::Study;
+use serde_json::Value;
 
 /// Reads a config file and everything it names.
 ///
@@ -29,7 +30,8 @@ pub fn load(file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
             .and_then(|collection| collection.warned().draw(config.participants(), seed))
             .map_err(|e| file.wrong(source_key(&config), e.to_string()))?,
     };
-    let runtime = runtime(&config);
+    let given: Value = file.read(NAME)?;
+    let runtime = runtime(&config, Runtime::is_pace_given(&given["limits"]));
     let config = config.without_runtime();
     let settings = Settings { config, prompts, personas, pool: None, original: None, shard: None };
     Ok(Study::new(NAME, seed, settings, runtime))
@@ -48,15 +50,14 @@ fn warn_of_legacy(config: &Config) {
 const AT_ONCE: usize = 64;
 
 /// Which model answers, and how fast.
-fn runtime(config: &Config) -> Runtime {
-    let kind = config.provider.kind;
-    let follow = || Limits { concurrency: at_once(kind), ..Limits::default() };
-    let mut runtime = Runtime {
-        model: config.provider.clone(),
-        limits: config.limits.unwrap_or_else(follow),
-        retry: RetryPolicy::default(),
-        limits_follow: config.limits.is_none(),
-    };
+fn runtime(config: &Config, is_pace_given: bool) -> Runtime {
+    let model = config.provider.clone().unwrap_or_default();
+    let (kind, mut limits) = (model.kind, config.limits.unwrap_or_default());
+    if !is_pace_given {
+        limits.concurrency = at_once(kind);
+    }
+    let retry = RetryPolicy::default();
+    let mut runtime = Runtime { model, limits, retry, limits_follow: !is_pace_given };
     pace(config, &mut runtime, kind);
     runtime
 }

@@ -6,7 +6,6 @@ use super::config::Config;
 use super::personas::FromPool;
 use super::taken_over::FromOriginal;
 use retold::prompt::{ChatRequest, EmbeddingRequest, Message, Request, RequestError};
-use retold_study::config::ModelConfig;
 use retold_study::shard::Shard;
 use retold_study::template::TemplateText;
 
@@ -35,7 +34,7 @@ pub struct Settings {
 impl Config {
     /// The config without the model and the speed, which are recorded separately.
     pub(super) fn without_runtime(self) -> Config {
-        Config { provider: ModelConfig::default(), limits: None, ..self }
+        Config { provider: None, limits: None, ..self }
     }
 
     /// A chat request with the config's parameters.

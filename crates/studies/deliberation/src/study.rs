@@ -63,6 +63,10 @@ impl Registration for DeliberationStudy {
         Box::new(SimulatedDeliberation)
     }
 
+    fn asking_keys(&self) -> &'static [&'static str] {
+        &["provider", "limits", "api_sleep_seconds", "max_api_retries", "api_retry_base_seconds"]
+    }
+
     fn pace(&self, settings: &ExperimentSettings, runtime: &mut Runtime, before: ModelKind) {
         // Building the experiment reports settings that cannot be read.
         if let Ok(settings) = settings.typed::<Settings>() {

@@ -115,14 +115,14 @@ pub struct Config {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompts: Option<PathBuf>,
     /// Ours: the model that answers. `llm_model` is only a name.
-    #[serde(default)]
-    pub model: ModelConfig,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelConfig>,
     /// Ours: how fast to ask.
-    #[serde(default)]
-    pub limits: Limits,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<Limits>,
     /// Ours: when to try again.
-    #[serde(default)]
-    pub retry: RetryPolicy,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry: Option<RetryPolicy>,
 }
 
 /// Whether players know when the game ends.

@@ -3,9 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::config::Config;
-use retold::model::{Limits, RetryPolicy};
 use retold::prompt::{ChatRequest, EmbeddingRequest, Message, Request, RequestError};
-use retold_study::config::ModelConfig;
 use retold_study::shard::Shard;
 use retold_study::template::TemplateText;
 
@@ -25,12 +23,7 @@ pub struct Settings {
 impl Config {
     /// The config without the model and the speed, which are recorded separately.
     pub(super) fn without_runtime(self) -> Config {
-        Config {
-            model: ModelConfig::default(),
-            limits: Limits::default(),
-            retry: RetryPolicy::default(),
-            ..self
-        }
+        Config { model: None, limits: None, retry: None, ..self }
     }
 
     /// A chat request to a player.

@@ -75,6 +75,7 @@ pub struct ModelConfig {
     /// The kind of model.
     pub kind: ModelKind,
     /// For models at a server: where the API is.
+    #[serde(skip_serializing_if = "BaseUrl::is_built_in")]
     pub base_url: BaseUrl,
     /// For models at a server: other servers, by the model name in requests.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]

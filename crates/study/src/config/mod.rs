@@ -9,6 +9,7 @@
 //! - [`schema_of`]: the JSON Schema of a file.
 //! - [`ConfigProblem`]: an invalid value; [`within`], [`names_folder`]: common checks.
 
+mod change;
 mod common;
 mod error;
 mod file;

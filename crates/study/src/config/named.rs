@@ -25,6 +25,13 @@ pub enum BaseUrl {
     Recorded(String),
 }
 
+impl BaseUrl {
+    /// Whether nobody chose it: no server is asked, or it is not known yet which.
+    pub(super) fn is_built_in(&self) -> bool {
+        *self == BaseUrl::BuiltIn
+    }
+}
+
 impl Serialize for BaseUrl {
     /// The recorded form, without secrets.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

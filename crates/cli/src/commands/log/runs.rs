@@ -11,12 +11,13 @@ use crate::gate;
 use crate::global::Global;
 use crate::output::{Output, counted};
 use retold::escaping::printable;
-use retold::event::{Event, StoredEvent};
+use retold::event::{Event, RunStarted, StoredEvent};
 use retold::id::{RunId, Seq, Time};
 use retold::log::{
     Backend, CheckedReader, EventFault, Fault, Finding, Head, Log, LogError, Reader, RunHead,
     deleted_runs,
 };
+use retold::run::{latest_start, maybe_resumed};
 use retold::totals::dollars;
 use retold_archive::user_cache;
 use retold_archive::{Damage, VerifyDepth, is_cut_off, log_findings, recall_all, without_end};
@@ -53,11 +54,18 @@ pub(super) fn list(log: &Log, global: &Global, output: &Output) -> Result<Status
     };
     let kept = log.backend().file().zip(user_cache());
     let kept = kept.map(|(file, cache)| recall_all(&cache, file)).unwrap_or_default();
+    // A ledger that cannot be read is reported below.
+    let maybe_resumed = maybe_resumed(reader.as_mut()).unwrap_or_default();
     let mut spent = spending::of_newest(&mut CheckedReader::new(log.reader()?), &heads, global)?;
     for head in heads {
         let spent = spent.remove(&head.run).transpose();
         let (row, mut problem) = row(log.backend().as_ref(), reader.as_mut(), head, global);
         let mut row = RunRow { spending: spent.as_ref().ok().copied().flatten(), ..row };
+        if maybe_resumed.contains(&row.run)
+            && let Ok(latest) = latest_start(reader.as_mut(), row.run)
+        {
+            row.model = kind_of_model(&latest);
+        }
         // What was met while its calls were counted.
         if let Some(error) = spent.err().filter(LogError::is_damage)
             && problem.is_none()
@@ -149,10 +157,14 @@ fn row(
         },
         Err(error) => ("damaged".to_owned(), Some(damaged(error))),
     };
-    let model = first.model["kind"].as_str().unwrap_or("?").to_owned();
+    let model = kind_of_model(&first);
     let name = global.studies.run_name(&first);
     let (experiment, spending) = (first.experiment, None);
     (RunRow { run, started, experiment, outcome, model, head, name, took, spending }, problem)
+}
+
+fn kind_of_model(started: &RunStarted) -> String {
+    started.model["kind"].as_str().unwrap_or("?").to_owned()
 }
 
 /// Why a run cannot be read.

@@ -20,7 +20,7 @@ use crate::views::forecast::{ESTIMATED, forecast_text, new_calls_json};
 use retold::escaping::printable;
 use retold::event::RunStarted;
 use retold::model::{Answerer, Prices};
-use retold::run::{DryRun, DryRunSettings, Finish, Forecast, Mode};
+use retold::run::{DryRun, DryRunSettings, Finish, Forecast, Mode, latest_start};
 use retold_study::config::ModelKind;
 use retold_study::study::StudySettings;
 
@@ -105,7 +105,7 @@ fn model_of(
 fn planned(args: &Args, selected: &RunSelection, global: &Global) -> Result<CallPlan, CliError> {
     let studies = global.studies;
     let mut reader = selected.log.reader()?;
-    let started = select::started(reader.as_mut(), selected.run)?;
+    let started = latest_start(reader.as_mut(), selected.run)?;
     program::needs_command(selected, &started)?;
     let recorded = settings_of(studies, &started)?;
     let rehearsal = DryRunSettings {
@@ -115,11 +115,10 @@ fn planned(args: &Args, selected: &RunSelection, global: &Global) -> Result<Call
         ..DryRunSettings::default()
     };
     let Some(config) = &args.config else {
-        let experiment = changed(studies, &started, &args.settings, args.prompts.as_deref())?;
+        let mut settings = changed(studies, &started, &args.settings, args.prompts.as_deref())?;
         let before = &recorded.experiment;
-        let checked = studies.check_fork(&started.experiment, &experiment, before);
+        let checked = studies.check_fork(&started.experiment, &settings.experiment, before);
         checked.map_err(|e| CliError::usage(e.to_string()))?;
-        let mut settings = StudySettings { experiment, ..recorded };
         let kind = settings.runtime.model.kind;
         studies.pace(&started.experiment, &mut settings, kind);
         return Ok(CallPlan { started, settings, rehearsal });

@@ -18,7 +18,7 @@ mod reasoning;
 mod row;
 mod times;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use self::row::RowHead;
 use self::times::Times;
@@ -36,10 +36,11 @@ pub(crate) fn files(
     record: &mut RunRecord<'_>,
 ) -> Result<Vec<OutputFile>, OutputError> {
     let no_json = |source| OutputError::Json { name: "config.json".to_owned(), source };
-    let config_json = serde_json::to_value(config).map_err(|e| no_json(e.into()))?;
+    let mut config_json = serde_json::to_value(config).map_err(|e| no_json(e.into()))?;
     let text = canonical(&config_json).map_err(|e| no_json(e.into()))?;
     let mut config_hash = blake3::hash(text.as_bytes()).to_hex().to_string();
     config_hash.truncate(8);
+    add_runtime(&mut config_json, &record.started.settings["runtime"]);
     let head = RowHead {
         experiment_id: config.experiment_id.clone(),
         config_hash,
@@ -72,4 +73,15 @@ pub(crate) fn files(
         files.push(OutputFile::from(table));
     }
     Ok(files)
+}
+
+/// Adds which model answered, how fast it was asked and when it was tried again, as a config has it. Runs of earlier
+/// releases have other values there, which the digests of their outputs cover.
+fn add_runtime(config: &mut Value, runtime: &Value) {
+    let Some(config) = config.as_object_mut() else { return };
+    for key in ["model", "limits", "retry"] {
+        if let Some(used) = runtime.get(key) {
+            config.entry(key).or_insert_with(|| used.clone());
+        }
+    }
 }

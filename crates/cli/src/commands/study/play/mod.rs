@@ -13,6 +13,7 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::model::ModelArgs;
 use crate::output::Output;
+use crate::runs::changes::{changed, refuse_others};
 use crate::runs::config::NamedConfig;
 use crate::runs::folder::FolderArgs;
 use crate::runs::fork::{self, Forking};
@@ -55,8 +56,9 @@ struct Args {
     /// With --fork: which game, if the run has several [default: 1].
     #[arg(long, value_name = "N", conflicts_with_all = ["config", "resume"])]
     game: Option<u32>,
-    /// For a new game: change a setting of the config, such as turns=12. Can be repeated.
-    #[arg(long = "set", value_name = "KEY=VALUE", requires = "config")]
+    /// Change a setting of the config, such as turns=12; with --resume or --fork, one that says how to ask, such as
+    /// limits.timeout_seconds=1200. Can be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
     // Last, because clap puts everything that follows under its heading.
     #[command(flatten)]
@@ -112,28 +114,33 @@ fn run(
         (_, Some(run), _) => {
             let selected = select::run(global, &run)?;
             let started = select::started(selected.log.reader()?.as_mut(), selected.run)?;
-            let settings = settings_of_game(study, global.studies, &started)?;
-            let seat = seat_at(&terminal, play, &settings);
+            let of_game = settings_of_game(study, global.studies, &started)?;
+            let seat = seat_at(&terminal, play, &of_game);
             let folder = FolderArgs::default();
-            resume::resume(Resuming { selected, folder, model, seat }, global)?.go(global, output)
+            let changes = settings;
+            resume::resume(Resuming { selected, folder, model, changes, seat }, global)?
+                .go(global, output)
         }
         (_, _, run) => {
             let selected = select::run(global, &run.unwrap_or_default())?;
             let mut reader = selected.log.reader()?;
             let record = RunRecord::read(reader.as_mut(), selected.run)?;
-            let settings = settings_of_game(study, global.studies, &record.started)?;
+            let of_game = settings_of_game(study, global.studies, &record.started)?;
+            let name = selected.run.short(8);
+            refuse_others(global.studies, &record.started, &settings, &name)?;
+            let mut changed = changed(global.studies, &record.started, &settings, None)?;
             let choice = Choice {
                 game: game.unwrap_or(1),
                 turn: turn.unwrap_or(0),
                 choose: choose.unwrap_or(0),
             };
-            let settings = play.fork(&settings, &record.facts, choice);
-            let settings = settings.map_err(|e| CliError::usage(e.to_string()))?;
+            let forked = play.fork(&of_game, &record.facts, choice);
+            changed.experiment = forked.map_err(|e| CliError::usage(e.to_string()))?;
             drop(record);
             drop(reader);
-            let seat = seat_at(&terminal, play, &settings);
-            let forking =
-                Forking { selected, before: None, settings, retry_failed: false, model, seat };
+            let seat = seat_at(&terminal, play, &changed.experiment);
+            let (before, retry_failed, settings) = (None, false, changed);
+            let forking = Forking { selected, before, settings, retry_failed, model, seat };
             fork::fork(forking, global, output)
         }
     }?;
