@@ -27,8 +27,8 @@ pub struct Limits {
     /// resumed. Simultaneous failures count as one.
     #[serde(skip_serializing_if = "is_usual_row")]
     pub max_connection_failures: u32,
-    /// The largest share of failed calls for which a finished run still succeeds; no limit if not
-    /// given.
+    /// The largest share of failed calls, or of failed parts such as participants, for which a finished run still succeeds; a
+    /// tenth if not given, and any for a simulated model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_failed: Option<f64>,
     /// Tokens of requests and answers after which the run stops and can be resumed; no limit if not
@@ -58,7 +58,7 @@ impl Default for Limits {
             concurrency: 8,
             per_minute: None,
             min_interval_seconds: 0.0,
-            timeout_seconds: 120.0,
+            timeout_seconds: 600.0,
             max_connection_failures: USUAL_ROW,
             max_failed: None,
             max_tokens: None,

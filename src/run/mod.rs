@@ -35,6 +35,7 @@ mod dry_run;
 mod execute;
 mod experiment;
 mod folding;
+mod first_answers;
 mod follow;
 mod forecast;
 mod history;
@@ -77,7 +78,7 @@ pub use dry_run::{
     WhyNew,
 };
 pub use execute::{ExecutionResult, Finish, execute};
-pub use experiment::{AnyExperiment, Experiment, Handle, Report, Run, folded};
+pub use experiment::{AnyExperiment, Experiment, FailedParts, Handle, Report, Run, folded};
 pub use folding::Folding;
 pub use follow::{Follower, Journal, Update};
 pub use forecast::{Forecast, ModelForecast};
@@ -89,7 +90,7 @@ pub use parent::MOST_SHARDS;
 pub use question::{Answer, CallFailed, Question, Reuse};
 pub use record::{EventPlace, ExchangePlace, RunRecord, started};
 pub use recorder::{Recorder, RecorderError};
-pub use resumptions::resumptions;
+pub use resumptions::{added_form, resumptions};
 pub use rng::{below, rng_for, shuffle};
 pub use run_name::{LATEST, RunNameError, new_run_name};
 pub use setup::Setup;

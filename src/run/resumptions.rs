@@ -4,6 +4,7 @@ use crate::event::kind::RUN_RESUMED;
 use crate::event::{Event, RunResumed};
 use crate::id::{RunId, Seq};
 use crate::log::{Index, LogError, Reader};
+use crate::model::RequestForm;
 
 /// Events in one read.
 const BATCH: usize = 512;
@@ -30,4 +31,16 @@ pub fn resumptions(
             }
         }
     }
+}
+
+/// How the continuations of a run have changed the way in which its requests are written.
+///
+/// # Errors
+/// [`LogError`] if it cannot be read, or is damaged.
+pub fn added_form(reader: &mut dyn Reader, run: RunId) -> Result<RequestForm, LogError> {
+    let mut form = RequestForm::default();
+    for (_, resumed) in resumptions(reader, run)? {
+        form.extend(RequestForm::of_settings(&resumed.settings));
+    }
+    Ok(form)
 }

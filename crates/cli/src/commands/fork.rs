@@ -7,7 +7,7 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::model::ModelArgs;
 use crate::output::Output;
-use crate::runs::changes::{changed, place_of};
+use crate::runs::changes::{changed, place_of, without_alternate};
 use crate::runs::fork::{Forking, fork};
 use crate::runs::program::{self, Destinations, InterceptArgs, MatchingArgs, ProcessArgs};
 use crate::select;
@@ -94,12 +94,14 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     if started.experiment == PROGRAM {
         return Err(without_program(selected.run, &started, retry_failed));
     }
-    if at.is_none() && overrides.is_empty() && prompts.is_none() && !retry_failed {
+    let is_same = overrides.is_empty() && prompts.is_none() && !model.names_model();
+    if at.is_none() && is_same && !retry_failed {
         return Err(CliError::usage("this fork would be identical to its parent").hint(
-            "give the place to fork at (--at PLACE), a changed setting (--set KEY=VALUE) or other \
+            "give the place to fork at (--at PLACE), a changed setting (--set KEY=VALUE), another model (--model NAME) or other \
              templates (--prompts DIR), or ask failed calls again (--retry-failed)",
         ));
     }
+    let (overrides, alternate) = without_alternate(&overrides)?;
     let settings = changed(global.studies, &started, &overrides, prompts.as_deref())?;
     let before = place_of(at.as_ref(), reader.as_mut(), selected.run, global.studies)?;
     if retry_failed && !any_failed(reader.as_mut(), selected.run)? {
@@ -111,7 +113,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         return Err(CliError::usage(message).hint(hint));
     }
     drop(reader);
-    let forking = Forking { selected, before, settings, retry_failed, model, seat: None };
+    let forking = Forking { selected, before, settings, alternate, retry_failed, model, seat: None };
     fork(forking, global, output)
 }
 

@@ -3,8 +3,11 @@
 mod addresses;
 mod args;
 mod make;
+mod listed;
 mod named_again;
+mod names;
 mod servers;
 mod unnamed;
 
 pub(crate) use args::ModelArgs;
+pub(crate) use names::kinds;

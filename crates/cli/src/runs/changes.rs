@@ -14,7 +14,7 @@ use retold::log::{LogError, Reader, RunEvents};
 use retold_study::config::{ConfigError, with_overrides};
 use retold_study::error::ExperimentError;
 use retold_study::settings::ExperimentSettings;
-use retold_study::studies::Studies;
+use retold_study::studies::{ALTERNATE, Studies};
 use retold_study::templates::replace;
 use serde_json::Value;
 
@@ -72,6 +72,41 @@ fn no_place(reader: &mut dyn Reader, run: RunId, name: &CallPath) -> Result<CliE
     Ok(error.hint(format!("the first call of each kind: {places}")))
 }
 
+/// Changes of settings without those of whether turns alternate, which is of all studies, and what the last of these says.
+pub(crate) fn without_alternate(
+    overrides: &[String],
+) -> Result<(Vec<String>, Option<bool>), CliError> {
+    let (mut others, mut alternate) = (Vec::new(), None);
+    for setting in overrides {
+        match setting.split_once('=') {
+            Some((ALTERNATE, value)) => {
+                let value = value.trim().parse::<bool>();
+                alternate = Some(value.map_err(|_| {
+                    ConfigError::of_override(setting, "it is true or false".to_owned())
+                })?);
+            }
+            _ => others.push(setting.clone()),
+        }
+    }
+    Ok((others, alternate))
+}
+
+/// A change as the recorded settings spell its key: parameters of requests are in the group `request` for all studies, and
+/// the keys of a config may be in a group of their own.
+fn spelled(studies: &Studies, experiment: &str, recorded: &Value, setting: &str) -> String {
+    let (group, rest) = setting.split_once('.').unwrap_or((setting, ""));
+    if group != "request" || !recorded[group].is_null() {
+        return setting.to_owned();
+    }
+    let (name, value) = rest.split_once('=').unwrap_or((rest, ""));
+    let keys = studies.find(experiment).map_or(&[][..], |study| study.request_keys());
+    match keys.iter().find(|(key, _)| *key == name) {
+        Some((_, own)) => format!("config.{own}={value}"),
+        None if recorded["config"][group].is_object() => format!("config.{setting}"),
+        None => setting.to_owned(),
+    }
+}
+
 /// The recorded settings of an experiment with the changes applied. The error names the first
 /// change that cannot be applied.
 pub(crate) fn changed(
@@ -81,11 +116,15 @@ pub(crate) fn changed(
     prompts: Option<&Path>,
 ) -> Result<ExperimentSettings, CliError> {
     let recorded = as_json(&settings_of(studies, started)?.experiment)?;
+    let overrides = overrides.iter();
+    let overrides: Vec<String> = overrides
+        .map(|setting| spelled(studies, &started.experiment, &recorded, setting))
+        .collect();
     if let Some(error) = overrides.iter().find_map(|setting| inherited(&recorded, setting)) {
         return Err(error);
     }
     let (mut settings, mut wrong) = (recorded.clone(), None);
-    for setting in overrides {
+    for setting in &overrides {
         settings = with_overrides(settings, std::slice::from_ref(setting))?;
         // A later change may fix it, if the two only make sense together.
         wrong = match studies.build(&started.experiment, &settings.clone().into()) {

@@ -16,7 +16,7 @@ use crate::select::{self, RunSelection};
 use retold::event::{ForkedFrom, RunStarted};
 use retold::id::Seq;
 use retold::model::Answerer;
-use retold::run::Mode;
+use retold::run::{Mode, added_form};
 use retold_study::settings::ExperimentSettings;
 use retold_study::study::SettingsOf;
 
@@ -27,6 +27,8 @@ pub(crate) struct Forking {
     pub(crate) before: Option<Seq>,
     /// The experiment's settings.
     pub(crate) settings: ExperimentSettings,
+    /// Whether its turns alternate, if that is said.
+    pub(crate) alternate: Option<bool>,
     /// Whether calls that failed are asked again.
     pub(crate) retry_failed: bool,
     pub(crate) model: ModelArgs,
@@ -36,7 +38,7 @@ pub(crate) struct Forking {
 
 /// Records a fork and reports how it ended.
 pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Forking { selected, before, settings, retry_failed, model, seat } = forking;
+    let Forking { selected, before, settings, alternate, retry_failed, model, seat } = forking;
     let is_played = seat.is_some();
     let RunSelection { log, run: parent } = selected;
     let started = select::started(log.reader()?.as_mut(), parent)?;
@@ -47,6 +49,11 @@ pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
         .studies
         .check_fork(&started.experiment, &study.experiment, &of_parent)
         .map_err(|e| CliError::usage(e.to_string()))?;
+    // What the parent has learned on the way is known from the beginning.
+    study.requests.extend(added_form(log.reader()?.as_mut(), parent)?);
+    study.requests.alternate = alternate.unwrap_or(study.requests.alternate);
+    let kept = global.studies.models(&started.experiment, &of_parent).unwrap_or_default();
+    model.name(global.studies, &started.experiment, &mut study, &kept)?;
     model.apply(global.studies, &started.experiment, &mut study)?;
     global
         .studies
@@ -61,6 +68,7 @@ pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
     )?;
     model.endpoints_are_used(global.studies, &started.experiment, &study, Some(&started))?;
     ModelArgs::can_be_asked(global.studies, &started.experiment, &study, &answerer)?;
+    ModelArgs::are_listed(global.studies, &started.experiment, &study, &answerer)?;
     let answerer =
         with_person(global.studies, answerer, seat, &started.experiment, &study.experiment)?;
     let info = answerer.info();
@@ -79,6 +87,7 @@ pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
     let (run, experiment) = (new_run_id()?, started.experiment.clone());
     select::sound(log.reader()?.as_mut(), parent, "nothing was started")?;
     let conclusion = RunConclusion {
+        is_new: true,
         log: log.clone(),
         run,
         experiment,

@@ -14,7 +14,7 @@ use crate::select;
 use retold::event::RunStarted;
 use retold::id::RunId;
 use retold::log::Log;
-use retold::run::{Mode, how_it_ended};
+use retold::run::{Mode, added_form, how_it_ended};
 use retold_study::study::{SettingsOf, Study, StudySettings};
 
 /// A merge of runs of a log. If the same runs were merged before, that run continues.
@@ -35,7 +35,11 @@ pub(crate) fn merge(
         return Err(CliError::usage("there is nothing to merge"));
     };
     let settings = settings_of(global.studies, &first.started)?;
-    let settings = StudySettings { experiment: first.whole(), runtime: settings.runtime };
+    let mut requests = settings.requests;
+    for shard in &shards {
+        requests.extend(added_form(reader.as_mut(), shard.run)?);
+    }
+    let settings = StudySettings { experiment: first.whole(), runtime: settings.runtime, requests };
     drop(reader);
     match merged_before(log, &merged_from)? {
         Some((run, started)) => continued(log, run, started, settings, folder, global),
@@ -122,6 +126,7 @@ fn pending(
     folder: Option<OutputFolder>,
 ) -> PendingRun {
     let conclusion = RunConclusion {
+        is_new: false,
         log: log.clone(),
         run,
         experiment: started.experiment.clone(),

@@ -43,7 +43,9 @@ pub(crate) fn resume(resuming: Resuming, global: &Global) -> Result<PendingRun, 
     let limits = &mut settings.runtime.limits;
     let so_far = LimitsSoFar::read(log.reader()?.as_mut(), *run, *limits)?;
     *limits = so_far.last();
-    resuming.model.apply(global.studies, &started.experiment, &mut settings)?;
+    let model = &resuming.model;
+    model.keeps_models(global.studies, &started.experiment, &settings, *run)?;
+    model.apply(global.studies, &started.experiment, &mut settings)?;
     continued(resuming, started, settings, &so_far, SettingsOf::Run, global)
 }
 
@@ -250,6 +252,7 @@ fn continued(
         }
     }
     let conclusion = RunConclusion {
+        is_new: false,
         log: log.clone(),
         run,
         experiment: started.experiment.clone(),

@@ -5,6 +5,7 @@ use retold::parse::ParserFamily;
 use retold::prompt::Request;
 use retold::run::AnyExperiment;
 use retold_figures::Figure;
+use retold_study::registration::ModelNames;
 use retold_study::Registration;
 use retold_study::charts::Chart;
 use retold_study::config::{ConfigError, ConfigFile, schema_of};
@@ -67,8 +68,8 @@ impl Registration for Game24Study {
         Sharding::Into { parts: "puzzles", count }
     }
 
-    fn model_names(&self) -> &'static [&'static str] {
-        &["model"]
+    fn model_names(&self) -> ModelNames {
+        ModelNames { chat: &["model"], embedding: &[] }
     }
 
     fn parsers(&self) -> &'static [&'static ParserFamily] {

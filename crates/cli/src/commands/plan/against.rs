@@ -1,5 +1,6 @@
 //! What a run would ask, from a recorded run: that of a config, or a fork.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use serde_json::{Value, json};
@@ -9,7 +10,7 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::model::ModelArgs;
 use crate::output::{Output, counted, grouped};
-use crate::runs::changes::{changed, place_of};
+use crate::runs::changes::{changed, place_of, without_alternate};
 use crate::runs::person::is_played;
 use crate::runs::program;
 use crate::runs::session::{self, StudyExecution};
@@ -115,7 +116,8 @@ fn planned(args: &Args, selected: &RunSelection, global: &Global) -> Result<Call
         ..DryRunSettings::default()
     };
     let Some(config) = &args.config else {
-        let experiment = changed(studies, &started, &args.settings, args.prompts.as_deref())?;
+        let (overrides, _) = without_alternate(&args.settings)?;
+        let experiment = changed(studies, &started, &overrides, args.prompts.as_deref())?;
         let before = &recorded.experiment;
         let checked = studies.check_fork(&started.experiment, &experiment, before);
         checked.map_err(|e| CliError::usage(e.to_string()))?;
@@ -125,6 +127,8 @@ fn planned(args: &Args, selected: &RunSelection, global: &Global) -> Result<Call
         return Ok(CallPlan { started, settings, rehearsal });
     };
     let mut study = studies.study(config, None, &args.settings, started.seed)?;
+    let model = ModelArgs::default();
+    model.name(studies, &study.experiment, &mut study.settings, &BTreeSet::new())?;
     let kind = study.settings.runtime.model.kind;
     studies.pace(&study.experiment, &mut study.settings, kind);
     if study.experiment != started.experiment {

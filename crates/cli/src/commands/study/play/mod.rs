@@ -99,7 +99,13 @@ fn run(
             let person = play.settings().iter().map(|setting| (*setting).to_owned());
             let settings: Vec<String> = settings.into_iter().chain(person).collect();
             let experiment = Some(study.to_owned());
-            let config = NamedConfig { path: config, experiment, settings, shard: None };
+            let config = NamedConfig {
+                path: config,
+                experiment,
+                settings,
+                shard: None,
+                model: model.clone(),
+            };
             let study = config.study(global.studies)?;
             let seat = seat_at(&terminal, play, &study.settings.experiment);
             let folder = FolderArgs::default();
@@ -133,7 +139,15 @@ fn run(
             drop(reader);
             let seat = seat_at(&terminal, play, &settings);
             let forking =
-                Forking { selected, before: None, settings, retry_failed: false, model, seat };
+                Forking {
+                selected,
+                before: None,
+                settings,
+                alternate: None,
+                retry_failed: false,
+                model,
+                seat,
+            };
             fork::fork(forking, global, output)
         }
     }?;
