@@ -46,6 +46,17 @@ pub trait Model: Send + Sync {
         None
     }
 
+    /// The models that the server has which would answer for this name, if it lists them and this one is not among them.
+    fn models_without<'a>(&'a self, model: &'a str) -> BoxFuture<'a, Option<Vec<String>>> {
+        let _ = model;
+        Box::pin(async { None })
+    }
+
+    /// Whether a server answers that may refuse all requests of a kind: the first one is asked alone.
+    fn may_refuse(&self) -> bool {
+        false
+    }
+
     /// The names of the parts of this model, if it has parts, that have received no request so far.
     /// Such a name may be misspelt.
     fn never_asked(&self) -> Vec<String> {

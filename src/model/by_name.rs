@@ -81,6 +81,19 @@ impl Model for ByName {
         named.or(self.others.as_ref())?.refuses(request)
     }
 
+    /// A server that was named for one model is taken at the user's word.
+    fn models_without<'a>(&'a self, model: &'a str) -> BoxFuture<'a, Option<Vec<String>>> {
+        match &self.others {
+            Some(others) if !self.named.contains_key(model) => others.models_without(model),
+            _ => Box::pin(async { None }),
+        }
+    }
+
+    fn may_refuse(&self) -> bool {
+        let named = self.named.values().map(|named| &named.answerer);
+        named.chain(&self.others).any(|answerer| answerer.may_refuse())
+    }
+
     fn never_asked(&self) -> Vec<String> {
         let never = self.named.iter().filter(|(_, named)| !named.asked.load(Ordering::Relaxed));
         never.map(|(name, _)| name.clone()).collect()

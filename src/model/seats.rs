@@ -30,6 +30,17 @@ impl Model for Seats {
         }
     }
 
+    fn models_without<'a>(&'a self, model: &'a str) -> BoxFuture<'a, Option<Vec<String>>> {
+        match model == self.name {
+            true => self.person.models_without(model),
+            false => self.model.models_without(model),
+        }
+    }
+
+    fn may_refuse(&self) -> bool {
+        self.model.may_refuse()
+    }
+
     fn never_asked(&self) -> Vec<String> {
         self.model.never_asked()
     }

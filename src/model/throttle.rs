@@ -28,8 +28,8 @@ pub struct Limits {
     /// resumed. Simultaneous failures count as one.
     #[serde(skip_serializing_if = "is_usual_row")]
     pub max_connection_failures: u32,
-    /// The largest share of failed calls for which a finished run still succeeds; no limit if not
-    /// given.
+    /// The largest share of failed calls, or of failed parts such as participants, for which a finished run still succeeds; a
+    /// tenth if not given, and any for a simulated model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_failed: Option<f64>,
     /// Tokens of requests and answers after which the run stops and can be resumed; no limit if not

@@ -239,6 +239,11 @@ impl Request {
         RequestParts { api: *api, body, version: *version, left_out: left_out.clone() }
     }
 
+    /// The same request with another body.
+    pub(crate) fn with_body(&self, body: Value) -> Result<Self, RequestError> {
+        Self::build(self.parts(body))
+    }
+
     /// The request of an envelope `{"api":..,"body":{..},"v":1}`.
     pub(crate) fn from_envelope(envelope: Value) -> Result<Self, RequestError> {
         let envelope = OwnedEnvelope::deserialize(envelope);

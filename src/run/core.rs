@@ -11,6 +11,7 @@ use super::clock;
 use super::details::{AnswerDetails, Shortcomings};
 use super::divergence::Divergence;
 use super::dry_run::{DryRunSettings, OtherDecision, Rehearsing};
+use super::first_answers::FirstAnswers;
 use super::follow::{Follower, Update};
 use super::history::{History, RecordedCall, RecordedEnd, Text};
 use super::mode::{AnswerSource, Mode};
@@ -29,7 +30,9 @@ use crate::event::{Because, Event, NewEvent};
 use crate::id::{RunId, Seq, Time};
 use crate::log::{Durable, EventFault, LogError, RunWriter};
 use crate::lookup::LookupMap;
-use crate::model::{Answerer, Failure, FailureKind, RetryPolicy, Throttle, Unreadable};
+use crate::model::{
+    Answerer, Failure, FailureKind, RequestForm, RetryPolicy, Throttle, Unreadable,
+};
 use crate::parse::{ParsedAnswer, Parser, WholeAnswer, kept};
 use crate::prompt::{Request, canonical};
 
@@ -67,6 +70,9 @@ pub(super) struct Core {
     pub(super) version: u32,
     pub(super) seed: u64,
     pub(super) model: Option<Answerer>,
+    /// How its requests are written.
+    pub(super) form: RequestForm,
+    pub(super) first_answers: FirstAnswers,
     pub(super) retry: RetryPolicy,
     pub(super) throttle: Throttle,
     pub(super) together: Together,
@@ -111,10 +117,15 @@ impl UnparsedAnswer {
 pub(super) type Exchanged = Result<UnparsedAnswer, CallFailed>;
 
 impl Core {
-    /// A question as this run asks it: in the version of the canonical form that its record has.
+    /// A question as this run asks it: in its form, and in the version of the canonical form that its record has.
     pub(super) fn as_recorded<P>(&self, mut question: Question<P>) -> Result<Question<P>, Stop> {
         if question.asked.request.version() != self.version {
             question.asked.request = question.asked.request.in_version(self.version)?;
+        }
+        if !self.form.is_plain()
+            && let Some(written) = self.form.written(&question.asked.request)?
+        {
+            question.asked.request = written;
         }
         Ok(question)
     }
@@ -243,6 +254,9 @@ impl Core {
     }
 
     pub(super) fn count(&self, asked: &QuestionCore, exchanged: &Exchanged) {
+        if exchanged.is_ok() {
+            self.first_answers.add(&asked.request);
+        }
         if let (Reuse::Shared, Ok(answered)) = (asked.reuse, exchanged) {
             self.shared.put(asked.prompt(), answered);
         }

@@ -14,6 +14,7 @@ use super::core::{Core, Progress};
 use super::divergence::Divergence;
 use super::dry_run::{DryRun, Rehearsing};
 use super::experiment::{AnyExperiment, Handle, Report};
+use super::first_answers::FirstAnswers;
 use super::follow::Update;
 use super::history::History;
 use super::mode::Mode;
@@ -23,6 +24,7 @@ use super::output::OutputFile;
 use super::parent::ParentAnswers;
 use super::phases::Phases;
 use super::record;
+use super::resumptions::latest_start;
 use super::setup::Setup;
 use super::shared::AnswerCells;
 use super::signal::Brake;
@@ -32,6 +34,7 @@ use super::together::Together;
 use crate::event::{Event, RunOutcome, RunResumed, RunStarted};
 use crate::id::{OutcomeDigest, Seq, Time};
 use crate::log::{Log, LogError};
+use crate::model::RequestForm;
 use crate::prompt::TRANSPORT;
 
 /// How an execution ended.
@@ -148,7 +151,14 @@ pub async fn execute(
         Some(run) => record::canonical_version(log.reader()?.as_mut(), run)?,
         None => None,
     };
+    let mut form = RequestForm::of_settings(&started.settings);
+    if mode != Mode::Record {
+        form.extend(RequestForm::of_settings(&latest_start(log.reader()?.as_mut(), run)?.settings));
+    }
+    form.extend(RequestForm::of_settings(&settings_added));
     let core = Rc::new(Core {
+        form,
+        first_answers: FirstAnswers::default(),
         version: version.unwrap_or(TRANSPORT.version),
         run,
         mode,

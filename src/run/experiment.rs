@@ -26,6 +26,19 @@ pub struct Report {
     /// Set when the run finished but produced nothing usable, for example when no participant
     /// completed it.
     pub empty_because: Option<String>,
+    /// The parts that failed, such as participants, if the experiment has any.
+    pub failed: Option<FailedParts>,
+}
+
+/// The parts of an experiment that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FailedParts {
+    /// How many failed.
+    pub failed: u64,
+    /// How many there are.
+    pub of: u64,
+    /// What they are: `participants`.
+    pub what: &'static str,
 }
 
 /// An experiment: ordinary sequential async code plus a pure fold.

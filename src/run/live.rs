@@ -3,6 +3,8 @@
 use std::rc::Rc;
 use std::time::Duration;
 
+use tokio::sync::OwnedSemaphorePermit;
+
 use super::because::places;
 use super::clock::Stopwatch;
 use super::core::{Core, Exchanged, UnparsedAnswer, call_failed};
@@ -19,7 +21,7 @@ use crate::event::{
 use crate::id::{RunId, Seq};
 use crate::log::Durable;
 use crate::model::{
-    Ask, Failure, FailureKind, Model, Permit, Response, TimeIsUp, UNREADABLE, within,
+    Ask, Failure, FailureKind, Model, Permit, Refusal, Response, TimeIsUp, UNREADABLE, within,
 };
 use crate::prompt::{Api, Request};
 
@@ -32,6 +34,9 @@ struct AttemptRight<'a> {
     /// Shared by texts that are embedded together.
     #[expect(dead_code, reason = "held for its drop")]
     permit: Rc<Permit>,
+    /// The turn to ask a model that has not answered yet.
+    #[expect(dead_code, reason = "held for its drop")]
+    alone: Option<OwnedSemaphorePermit>,
 }
 
 impl Core {
@@ -156,6 +161,7 @@ impl Core {
             let failure = match within(limit, model.answer(ask)).await {
                 Ok(Ok(response)) => {
                     self.got_through();
+                    self.first_answers.add(request);
                     let usage = response.usage.unwrap_or_default();
                     let readable = !response.extra.contains_key(UNREADABLE);
                     self.budget.count(request, usage, readable);
@@ -168,7 +174,8 @@ impl Core {
                 }
             };
             tracing::warn!(%call, sample, attempt, %failure, "attempt failed");
-            let stops = failure.kind.stops_the_run();
+            let refusal = Refusal::of(&failure, request).filter(|_| model.may_refuse());
+            let stops = failure.kind.stops_the_run() || refusal.is_some();
             if failure.kind == FailureKind::RateLimited {
                 self.throttle.refused();
             }
@@ -209,7 +216,7 @@ impl Core {
                 }
                 None => {
                     // Nothing new begins, because it would fail as well.
-                    if let FailureVerdict::TooMany(_) = verdict {
+                    if refusal.is_some() || matches!(verdict, FailureVerdict::TooMany(_)) {
                         self.brake.pull();
                     }
                     durable.wait().await?;
@@ -218,7 +225,14 @@ impl Core {
                         return Err(Stop::Unreachable { failures, ever_answered, failure });
                     }
                     let CallFailed { call, sample, failure } = call_failed(asked, failure);
-                    return if stops {
+                    let model = request.model().unwrap_or("").to_owned();
+                    return if let Some(refusal) = refusal {
+                        let is_first = !self.first_answers.has(request);
+                        Err(match refusal {
+                            Refusal::LimitName if is_first => Stop::LimitName { model },
+                            refusal => Stop::Refused { call, sample, model, refusal, failure },
+                        })
+                    } else if stops {
                         Err(Stop::Model { call, sample, failure })
                     } else {
                         Ok(Err(CallFailed { call, sample, failure }))
@@ -230,12 +244,14 @@ impl Core {
 
     /// Waits for the right to make one attempt, or until the run is asked to stop.
     async fn permit(&self, request: &Request) -> Result<AttemptRight<'_>, Stop> {
+        let may_refuse = self.model.as_ref().is_some_and(|model| model.may_refuse());
         let attempt = async {
+            let alone = if may_refuse { self.first_answers.turn(request).await } else { None };
             let permit = match request.api() {
                 Api::Chat => Rc::new(self.throttle.acquire().await),
                 Api::Embedding => self.together.permit(&self.throttle, request).await,
             };
-            AttemptRight { turn: self.network.turn().await, permit }
+            AttemptRight { turn: self.network.turn().await, permit, alone }
         };
         let attempt = tokio::select! {
             biased;

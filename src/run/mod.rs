@@ -34,6 +34,7 @@ mod dry_answers;
 mod dry_run;
 mod execute;
 mod experiment;
+mod first_answers;
 mod folding;
 mod follow;
 mod forecast;
@@ -78,7 +79,7 @@ pub use dry_run::{
     WhyNew,
 };
 pub use execute::{ExecutionResult, Finish, execute};
-pub use experiment::{AnyExperiment, Experiment, Handle, Report, Run, folded};
+pub use experiment::{AnyExperiment, Experiment, FailedParts, Handle, Report, Run, folded};
 pub use folding::Folding;
 pub use follow::{Follower, Journal, Update};
 pub use forecast::{Forecast, ModelForecast};

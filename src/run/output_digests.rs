@@ -33,7 +33,8 @@ pub fn output_digests(
         Ok((name.clone(), OutputDigest(*hasher.finalize().as_bytes())))
     };
     let mut digests = files.iter().map(digest).collect::<Result<BTreeMap<_, _>, OutputError>>()?;
-    let Report { json, text, empty_because } = report;
+    // The parts that failed are in both.
+    let Report { json, text, empty_because, failed: _ } = report;
     // The key `nothing` is part of recorded digests.
     let report = canonical(&json!({"json": json, "nothing": empty_because, "text": text}));
     let report =

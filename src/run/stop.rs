@@ -8,7 +8,7 @@ use super::divergence::Divergence;
 use crate::event::{Labels, RunOutcome};
 use crate::id::{CallPath, IdError, Sample};
 use crate::log::LogError;
-use crate::model::Failure;
+use crate::model::{Failure, LIMIT, Refusal, RequestFormError};
 use crate::parse::MakeError;
 use crate::prompt::{CanonicalError, RequestError};
 
@@ -35,6 +35,27 @@ pub enum Stop {
         sample: Sample,
         /// What happened.
         failure: Failure,
+    },
+    /// A server refuses something about every request like this one, so the run goes no further.
+    #[error("call {call} sample {sample}: {failure}")]
+    Refused {
+        /// The call that met it.
+        call: CallPath,
+        /// Its sample.
+        sample: Sample,
+        /// The model that was asked.
+        model: String,
+        /// What it refuses.
+        refusal: Refusal,
+        /// What happened.
+        failure: Failure,
+    },
+    /// A model has another name for `max_tokens`, which it says before it has answered anything. A continuation whose
+    /// settings have the model under [`max_completion_tokens`](crate::model::RequestForm::max_completion_tokens) asks it so.
+    #[error("{model} wants {LIMIT} instead of max_tokens")]
+    LimitName {
+        /// The model.
+        model: String,
     },
     /// The network is out: too many attempts in a row could not connect. The affected calls are
     /// neither answered nor failed, so a resume asks them again.
@@ -123,6 +144,12 @@ impl From<Divergence> for Stop {
 
 impl From<RequestError> for Stop {
     fn from(error: RequestError) -> Self {
+        Stop::invalid("request", error)
+    }
+}
+
+impl From<RequestFormError> for Stop {
+    fn from(error: RequestFormError) -> Self {
         Stop::invalid("request", error)
     }
 }

@@ -22,8 +22,8 @@ pub(crate) struct LimitArgs {
     /// [default: 20].
     #[arg(long, value_name = "N")]
     max_connection_failures: Option<u32>,
-    /// Exit with 4 if more than this share of a finished run's calls have failed: 0 for any, 0.1
-    /// for a tenth.
+    /// Exit with 4 if more than this share of a finished run's calls have failed, or of its parts, such as participants: 0
+    /// for any, 1 for never [default: 0.1, and never for a simulated model].
     #[arg(long, value_name = "SHARE")]
     max_failed: Option<f64>,
     #[command(flatten)]

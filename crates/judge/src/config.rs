@@ -48,6 +48,10 @@ pub struct JudgeConfig {
     pub labels: Labels,
     /// The parameters of every request.
     pub request: RequestConfig,
+    /// Whether consecutive messages of one role are sent as one, and a user's message first, for servers that want turns to
+    /// alternate. It shapes the prompts, so their hashes.
+    #[serde(default, skip_serializing)]
+    pub alternate: bool,
     /// The model that answers.
     #[serde(default)]
     pub model: ModelConfig,

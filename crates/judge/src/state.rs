@@ -70,6 +70,6 @@ impl JudgeTally {
         let empty_because = (judged == 0).then(|| "no answer has a verdict".to_owned());
         let json = json!({"name": name, "judged": judged, "without": without,
             "unanswered": unanswered, "verdicts": verdicts});
-        Report { json, text, empty_because }
+        Report { json, text, empty_because, failed: None }
     }
 }

@@ -7,6 +7,7 @@ use retold::run::AnyExperiment;
 use retold_study::Registration;
 use retold_study::config::{ConfigError, ConfigFile, schema_of};
 use retold_study::error::StudyError;
+use retold_study::registration::ModelNames;
 use retold_study::settings::ExperimentSettings;
 use retold_study::study::Study;
 
@@ -61,8 +62,8 @@ impl Registration for JudgeStudy {
         settings.request.sample().into_iter().collect()
     }
 
-    fn model_names(&self) -> &'static [&'static str] {
-        &["model"]
+    fn model_names(&self) -> ModelNames {
+        ModelNames { chat: &["model"], embedding: &[] }
     }
 
     fn parsers(&self) -> &'static [&'static ParserFamily] {

@@ -44,7 +44,7 @@ impl Studies {
     ) -> Result<(), ConfigError> {
         let wrong = |message: String| ConfigError::of_override(change, message);
         let study = self.get(experiment).map_err(|e| wrong(e.to_string()))?;
-        let StudySettings { experiment: of_study, runtime } = settings;
+        let StudySettings { experiment: of_study, runtime, .. } = settings;
         let (before, change) = (runtime.model.kind, in_config(change));
         match first_key(change) {
             key if key == study.model_key() => runtime.change_model(key, change)?,

@@ -15,6 +15,15 @@ use crate::shard::Sharding;
 use crate::study::{SettingsOf, StoreResult, Study};
 use retold_figures::Figure;
 
+/// The keys under which settings name models, anywhere in them.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ModelNames {
+    /// Of models that answer in text.
+    pub chat: &'static [&'static str],
+    /// Of models that answer with vectors.
+    pub embedding: &'static [&'static str],
+}
+
 /// A study as a program offers it: everything that commands need to know about it.
 pub trait Registration: Sync {
     /// The experiment's name, under which its runs are recorded.
@@ -88,7 +97,13 @@ pub trait Registration: Sync {
     /// The keys under which its settings name the models to ask, anywhere in them. If there are
     /// any, endpoints for other models are refused; otherwise a run reports at its end which
     /// endpoints were never used.
-    fn model_names(&self) -> &'static [&'static str] {
+    fn model_names(&self) -> ModelNames {
+        ModelNames::default()
+    }
+
+    /// The keys of its config that stand for others of the group `request`, as all studies spell them: `model` for
+    /// `llm_model`, say. Each with what stands for it.
+    fn request_keys(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
 

@@ -16,7 +16,7 @@ use crate::config::{
 };
 use crate::error::{Clash, ExperimentError, StudyError};
 use crate::original::{Original, OriginalError};
-use crate::registration::Registration;
+use crate::registration::{ModelNames, Registration};
 use crate::settings::ExperimentSettings;
 use crate::shard::{Shard, Sharding, ShardingError};
 use crate::study::{Study, StudySettings};
@@ -125,6 +125,8 @@ impl Studies {
         let (entry, mut study) = checked.map_err(|error| located(error, path, &text, overrides))?;
         study.seed_is_drawn = !names_seed?;
         let given: Value = with_overrides(load(path, &text)?, overrides)?;
+        // Its type was checked with the other keys.
+        study.settings.requests.alternate = given[ALTERNATE] == true;
         // Without the line, because the error may be about a key in it.
         let group = entry.model_key();
         let named = study.settings.runtime.model.named_by_config(path, &given[group]);
@@ -270,13 +272,42 @@ impl Studies {
         experiment: &str,
         settings: &ExperimentSettings,
     ) -> Option<BTreeSet<String>> {
-        let keys = self.find(experiment)?.model_names();
-        if keys.is_empty() {
-            return None;
+        let ModelNames { chat, embedding } = self.find(experiment)?.model_names();
+        let keys = [chat, embedding].concat();
+        (!keys.is_empty()).then(|| names_under(&keys, settings)).flatten()
+    }
+
+    /// The models that it may ask for embeddings.
+    pub fn embedding_models(
+        &self,
+        experiment: &str,
+        settings: &ExperimentSettings,
+    ) -> BTreeSet<String> {
+        let names = self.find(experiment).map(|study| study.model_names().embedding);
+        names.and_then(|keys| names_under(keys, settings)).unwrap_or_default()
+    }
+
+    /// Passes on the name of each model that an experiment with these settings may ask, and whether it answers in text, to be
+    /// changed.
+    ///
+    /// # Errors
+    /// If a value cannot be written as JSON.
+    pub fn rename_models(
+        &self,
+        experiment: &str,
+        settings: &mut ExperimentSettings,
+        mut each: impl FnMut(&mut String, bool),
+    ) -> Result<(), serde_json::Error> {
+        let Some(study) = self.find(experiment) else { return Ok(()) };
+        let ModelNames { chat, embedding } = study.model_names();
+        let before = settings.to_json()?;
+        let mut after = before.clone();
+        each_named_under(chat, &mut after, &mut |name| each(name, true));
+        each_named_under(embedding, &mut after, &mut |name| each(name, false));
+        if after != before {
+            *settings = after.into();
         }
-        let mut models = BTreeSet::new();
-        named_under(keys, &settings.to_json().ok()?, &mut models);
-        Some(models)
+        Ok(())
     }
 
     /// The player of an experiment for the simulated model.
@@ -315,20 +346,35 @@ impl Studies {
     }
 }
 
-/// Collects the texts under some keys, at any depth.
-fn named_under(keys: &[&str], settings: &Value, found: &mut BTreeSet<String>) {
+/// The texts under some keys of settings, at any depth.
+fn names_under(keys: &[&str], settings: &ExperimentSettings) -> Option<BTreeSet<String>> {
+    let mut names = BTreeSet::new();
+    each_named_under(keys, &mut settings.to_json().ok()?, &mut |name| {
+        names.insert(name.clone());
+    });
+    Some(names)
+}
+
+/// The key of every config that makes turns alternate.
+pub const ALTERNATE: &str = "alternate";
+
+/// Labels have names of their own.
+const LABELS: &str = "labels";
+
+/// Passes on the texts under some keys, at any depth.
+fn each_named_under(keys: &[&str], settings: &mut Value, each: &mut dyn FnMut(&mut String)) {
     match settings {
         Value::Object(fields) => {
-            for (key, value) in fields {
+            for (key, value) in fields.iter_mut().filter(|(key, _)| *key != LABELS) {
                 match value {
-                    Value::String(name) if keys.contains(&key.as_str()) => {
-                        found.insert(name.clone());
-                    }
-                    value => named_under(keys, value, found),
+                    Value::String(name) if keys.contains(&key.as_str()) => each(name),
+                    value => each_named_under(keys, value, each),
                 }
             }
         }
-        Value::Array(items) => items.iter().for_each(|item| named_under(keys, item, found)),
+        Value::Array(items) => {
+            items.iter_mut().for_each(|item| each_named_under(keys, item, each));
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }

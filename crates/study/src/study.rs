@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use retold::model::RequestForm;
 use serde::{Deserialize, Serialize};
 
 use crate::config::Runtime;
@@ -23,7 +24,8 @@ pub struct Study {
 impl Study {
     /// A run of an experiment with these settings.
     pub fn new(name: &str, seed: u64, settings: impl AnySettings, runtime: Runtime) -> Self {
-        let settings = StudySettings { experiment: ExperimentSettings::new(settings), runtime };
+        let (experiment, requests) = (ExperimentSettings::new(settings), RequestForm::default());
+        let settings = StudySettings { experiment, runtime, requests };
         Study { experiment: name.to_owned(), seed, seed_is_drawn: false, settings }
     }
 }
@@ -35,7 +37,11 @@ pub struct StudySettings {
     pub experiment: ExperimentSettings,
     /// Which model answers, and how fast.
     pub runtime: Runtime,
+    /// How requests are written for the servers that are asked.
+    #[serde(default, skip_serializing_if = "RequestForm::is_plain")]
+    pub requests: RequestForm,
 }
+
 /// Whose settings an execution uses, which determines whether the files that they name may be
 /// written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 
 use super::client::HttpClient;
 use crate::model::providers::openai_embeddings;
-use crate::model::{EMBEDDINGS_TOGETHER, Failure, FailureKind, Response};
+use crate::model::{EMBEDDINGS_TOGETHER, Failure, FailureKind, Refusal, Response};
 use crate::prompt::{Request, canonical};
 
 /// The most bytes of text in one HTTP request: some providers limit the tokens of a whole batch.
@@ -143,7 +143,12 @@ fn send(
                     let _ = member.reply.send(Ok(answer));
                 }
             }
-            Err(failure) if failure.kind == FailureKind::Rejected && members.len() > 1 => {
+            // What is wrong with the model, and not with a text, is wrong with each half.
+            Err(failure)
+                if failure.kind == FailureKind::Rejected
+                    && Refusal::of_any(&failure).is_none()
+                    && members.len() > 1 =>
+            {
                 let rest = members.split_off(members.len() / 2);
                 send(client.clone(), template.clone(), members).await;
                 send(client, template, rest).await;

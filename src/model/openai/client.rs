@@ -10,6 +10,7 @@ use tokio::sync::Semaphore;
 use super::reply::{HttpReply, LONGEST_ERROR};
 use super::settings::{Endpoint, OpenAiError, OpenAiSettings};
 use crate::escaping::printable;
+use crate::model::providers::ModelList;
 use crate::model::{Failure, FailureKind, TimeIsUp, within};
 use crate::values::{MOST_VALUES, too_many};
 
@@ -28,6 +29,9 @@ const LONG_ANSWERS: usize = 2;
 /// How long connecting may take. Otherwise, a host that drops packets would only be noticed after
 /// the time of a whole answer.
 const CONNECT: Duration = Duration::from_secs(10);
+
+/// How long the list of a server's models may take.
+const LISTING: Duration = Duration::from_secs(5);
 
 pub(super) struct HttpClient {
     http: Client,
@@ -93,6 +97,36 @@ impl HttpClient {
                 ),
             )),
         }
+    }
+
+    /// The models that the server lists, if it does and this one is not among them. A list that cannot be had soon says
+    /// nothing.
+    pub(super) async fn models_without(&self, list: ModelList, model: &str) -> Option<Vec<String>> {
+        let listed = within(LISTING.min(self.timeout), self.listed(list)).await.ok()??;
+        (!ModelList::has(&listed, model)).then_some(listed)
+    }
+
+    async fn listed(&self, list: ModelList) -> Option<Vec<String>> {
+        let mut url = self.endpoint.url(list.path);
+        if let Some((name, value)) = list.page {
+            url.query_pairs_mut().append_pair(name, value);
+        }
+        let mut request = self.http.get(url).headers(self.headers.clone());
+        if let Some((name, value)) = &self.endpoint.authorization {
+            request = request.header(name, value.clone());
+        }
+        let mut response = request.send().await.ok()?.error_for_status().ok()?;
+        let mut bytes = Vec::new();
+        while let Some(chunk) = response.chunk().await.ok()? {
+            bytes.extend_from_slice(&chunk);
+            if bytes.len() > LONGEST_ANSWER {
+                return None;
+            }
+        }
+        if too_many(&bytes) {
+            return None;
+        }
+        ModelList::names(&serde_json::from_slice(&bytes).ok()?)
     }
 
     async fn exchange(&self, url: Url, body: &Value) -> Result<HttpReply, Failure> {

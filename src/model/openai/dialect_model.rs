@@ -85,6 +85,14 @@ impl Model for DialectModel {
         self.posted(request).err().map(|error| error.to_string())
     }
 
+    fn models_without<'a>(&'a self, model: &'a str) -> BoxFuture<'a, Option<Vec<String>>> {
+        Box::pin(self.client.models_without(self.access.list, model))
+    }
+
+    fn may_refuse(&self) -> bool {
+        true
+    }
+
     fn answer<'a>(&'a self, ask: Ask<'a>) -> BoxFuture<'a, Result<Response, Failure>> {
         Box::pin(async move {
             let mut response = self.chat(ask.request).await?;

@@ -8,8 +8,12 @@ use futures::future::BoxFuture;
 use super::batch::Batcher;
 use super::client::{Headers, HttpClient};
 use super::settings::{OpenAiError, OpenAiSettings};
+use crate::model::providers::ModelList;
 use crate::model::{Ask, Failure, Model, ModelInfo, Response};
 use crate::prompt::{Api, Request};
+
+/// Where such servers list their models.
+const LIST: ModelList = ModelList { path: &["models"], page: None };
 
 /// A model served by an OpenAI-compatible API.
 pub struct OpenAi {
@@ -41,6 +45,14 @@ impl Model for OpenAi {
             source: Some(self.client.endpoint.source.clone()),
             simulated: false,
         }
+    }
+
+    fn models_without<'a>(&'a self, model: &'a str) -> BoxFuture<'a, Option<Vec<String>>> {
+        Box::pin(self.client.models_without(LIST, model))
+    }
+
+    fn may_refuse(&self) -> bool {
+        true
     }
 
     /// Must be called within a tokio runtime.

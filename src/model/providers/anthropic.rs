@@ -10,8 +10,8 @@ use super::ending::{Ending, error_in};
 use super::ids;
 use super::provider::{Provider, VersionPlace};
 use super::reply_parts::{append, kind_of};
-use super::study::{Inexpressible, PostedRequest, StudyAccess};
-use super::study_chat::{Chat, ChatSpeaker, object};
+use super::study::{Inexpressible, ModelList, PostedRequest, StudyAccess};
+use super::study_chat::{Chat, ChatSpeaker, object, push_turn};
 use crate::model::parts::{leave_out, take_text};
 use crate::model::{ExchangeResponse, Response};
 use crate::prompt::Api;
@@ -38,6 +38,8 @@ static STUDY: StudyAccess = StudyAccess {
     key_header: Some("x-api-key"),
     headers: &[("anthropic-version", "2023-06-01")],
     translation: Some(posted),
+    names: &["claude-*"],
+    list: ModelList { path: &["v1", "models"], page: Some(("limit", "1000")) },
 };
 
 /// The Messages API.
@@ -235,16 +237,7 @@ fn posted(chat: &Map<String, Value>) -> Result<PostedRequest, Inexpressible> {
                 ("user", vec![json!({"type": "tool_result", "tool_use_id": id, "content": said})])
             }
         };
-        // Roles alternate: consecutive messages of one role, such as the results of several
-        // calls, are one message.
-        match messages.last_mut() {
-            Some(last) if last["role"] == role => {
-                if let Some(parts) = last["content"].as_array_mut() {
-                    parts.extend(content);
-                }
-            }
-            _ => messages.push(json!({"role": role, "content": content})),
-        }
+        push_turn(&mut messages, role, "content", content);
     }
     let (model, stop) = (chat.model(), chat.stop());
     let max_tokens = chat.max_tokens().unwrap_or_else(|| MAX_TOKENS.into());

@@ -10,8 +10,8 @@ use super::ending::{Ending, error_in};
 use super::ids;
 use super::provider::Provider;
 use super::reply_parts::{TokenCounts, answer_of, append, tool_call};
-use super::study::{Inexpressible, PostedRequest, StudyAccess};
-use super::study_chat::{Chat, ChatSpeaker, object};
+use super::study::{Inexpressible, ModelList, PostedRequest, StudyAccess};
+use super::study_chat::{Chat, ChatSpeaker, object, push_turn};
 use crate::model::Response;
 use crate::model::parts::OTHER_CHOICES;
 use crate::prompt::Api;
@@ -34,6 +34,8 @@ static STUDY: StudyAccess = StudyAccess {
     key_header: Some("x-goog-api-key"),
     headers: &[],
     translation: Some(posted),
+    names: &["gemini-*", "gemma-*", "learnlm-*"],
+    list: ModelList { path: &["v1beta", "models"], page: Some(("pageSize", "1000")) },
 };
 
 /// The Gemini API.
@@ -331,15 +333,7 @@ fn posted(chat: &Map<String, Value>) -> Result<PostedRequest, Inexpressible> {
                 ("user", vec![json!({"functionResponse": {"name": name, "response": response}})])
             }
         };
-        // Roles alternate: consecutive messages of one role are one.
-        match contents.last_mut() {
-            Some(last) if last["role"] == role => {
-                if let Some(said) = last["parts"].as_array_mut() {
-                    said.extend(parts);
-                }
-            }
-            _ => contents.push(json!({"role": role, "parts": parts})),
-        }
+        push_turn(&mut contents, role, "parts", parts);
     }
     let (model, stop, max_tokens) = (chat.model(), chat.stop(), chat.max_tokens());
     let (kind, schema) = match chat.take("response_format") {

@@ -48,7 +48,8 @@ pub use dialect::{Dialect, NotRead, PlainAddress, Problem};
 pub use ending::Ending;
 pub use other::{KEYS, OTHER, Other};
 pub use provider::{Provider, RecordedBase, VersionPlace};
-pub use study::{Inexpressible, PostedRequest, StudyAccess, Translation};
+pub use study::{Inexpressible, ModelList, PostedRequest, StudyAccess, Translation};
+pub use study_chat::alternating;
 
 /// The APIs. The last one stands for all that have no file of their own.
 pub const DIALECTS: &[&dyn Dialect] = &[

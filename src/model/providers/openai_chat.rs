@@ -12,7 +12,7 @@ use super::ids;
 use super::openai_chat_stream::StreamChoice;
 use super::provider::{Provider, RecordedBase, VersionPlace};
 use super::reply_parts::openai_error;
-use super::study::StudyAccess;
+use super::study::{ModelList, StudyAccess};
 use crate::model::choices::CompletionChoice;
 use crate::model::content_parts::NotACompletion;
 use crate::model::parts::{
@@ -90,6 +90,23 @@ static STUDY: StudyAccess = StudyAccess {
     key_header: None,
     headers: &[],
     translation: None,
+    names: &[
+        "gpt-3*",
+        "gpt-4*",
+        "gpt-5*",
+        "gpt-6*",
+        "chatgpt-*",
+        "o1",
+        "o1-*",
+        "o3",
+        "o3-*",
+        "o4-*",
+        "ft:*",
+        "codex-*",
+        "text-embedding-3-*",
+        "text-embedding-ada-*",
+    ],
+    list: ModelList { path: &["models"], page: None },
 };
 
 /// Chat completions.

@@ -11,7 +11,7 @@ use super::ids;
 use super::openai_chat::OPENAI;
 use super::provider::Provider;
 use super::reply_parts::{TokenCounts, answer_of, append, kind_of, openai_error, tool_call};
-use super::study::{Inexpressible, PostedRequest, StudyAccess};
+use super::study::{Inexpressible, ModelList, PostedRequest, StudyAccess};
 use super::study_chat::{Chat, ChatSpeaker, object};
 use crate::model::Response;
 use crate::prompt::Api;
@@ -23,6 +23,8 @@ static STUDY: StudyAccess = StudyAccess {
     key_header: None,
     headers: &[],
     translation: Some(posted),
+    names: &[],
+    list: ModelList { path: &["models"], page: None },
 };
 
 /// The Responses API.

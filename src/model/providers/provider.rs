@@ -71,6 +71,11 @@ impl Provider {
         all.filter(move |host| !own.contains(host))
     }
 
+    /// Whether a host is one at which it is asked.
+    pub fn is_at(&self, host: &str) -> bool {
+        self.hosts().any(|known| is_one_of(&[known], host))
+    }
+
     /// The base URL that a value of one of its variables stands for, with `/v1` in its [place](VersionPlace).
     pub fn base_url(&self, value: &str) -> String {
         let value = trimmed(value);

@@ -172,6 +172,87 @@ impl Chat {
     }
 }
 
+/// Adds what a role says to messages that alternate: consecutive messages of one role, such as the results of several
+/// calls, are one message. `key` is where the API has the parts of a message.
+pub(super) fn push_turn(messages: &mut Vec<Value>, role: &str, key: &str, parts: Vec<Value>) {
+    match messages.last_mut() {
+        Some(last) if last["role"] == role => {
+            if let Some(said) = last.get_mut(key).and_then(Value::as_array_mut) {
+                said.extend(parts);
+            }
+        }
+        _ => messages.push(json!({"role": role, key: parts})),
+    }
+}
+
+/// The messages of a chat for a server that demands what Anthropic and Gemini demand: instructions only at the beginning, then
+/// turns that alternate, a user's first. `None` if they are such already: the prompt stays what it was.
+///
+/// # Errors
+/// [`Inexpressible`] if they cannot be brought into that form.
+pub fn alternating(chat: &Map<String, Value>) -> Result<Option<Vec<Value>>, Inexpressible> {
+    if chat.get("messages").and_then(Value::as_array).is_some_and(|messages| alternates(messages)) {
+        return Ok(None);
+    }
+    let Chat { instructions, turns, .. } = Chat::new(chat)?.with_a_user_first()?;
+    let mut messages = Vec::new();
+    if !instructions.is_empty() {
+        messages.push(json!({"role": "system", "content": instructions.join(BETWEEN)}));
+    }
+    let first = messages.len();
+    for ChatTurn { speaker, texts, calls, .. } in turns {
+        let texts = texts.into_iter().map(Value::String);
+        let calls = calls.into_iter().map(|(id, name, arguments)| {
+            let arguments = arguments.to_string();
+            json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}})
+        });
+        match speaker {
+            ChatSpeaker::User => push_turn(&mut messages, "user", "content", texts.collect()),
+            ChatSpeaker::Assistant => {
+                push_turn(&mut messages, "assistant", "content", texts.chain(calls).collect());
+            }
+            // Each names its call, so they stay apart.
+            ChatSpeaker::Tool(id) => messages.push(
+                json!({"role": "tool", "tool_call_id": id, "content": texts.collect::<Vec<_>>()}),
+            ),
+        }
+    }
+    for message in messages.iter_mut().skip(first).filter_map(Value::as_object_mut) {
+        let Some(Value::Array(parts)) = message.remove("content") else { continue };
+        let (texts, calls): (Vec<_>, Vec<_>) = parts.into_iter().partition(Value::is_string);
+        let texts: Vec<&str> = texts.iter().filter_map(Value::as_str).collect();
+        let content = if texts.is_empty() && !calls.is_empty() {
+            Value::Null
+        } else {
+            texts.join(BETWEEN).into()
+        };
+        message.insert("content".to_owned(), content);
+        if !calls.is_empty() {
+            message.insert("tool_calls".to_owned(), calls.into());
+        }
+    }
+    Ok(Some(messages))
+}
+
+/// What stands between the texts of messages that become one.
+const BETWEEN: &str = "\n\n";
+
+/// Whether messages have instructions only at the beginning, and then turns that alternate, a user's first, none of them
+/// blank.
+fn alternates(messages: &[Value]) -> bool {
+    let is_of = |message: &Value, role: &str| message["role"] == role;
+    let turns = match messages.split_first() {
+        Some((first, turns)) if is_of(first, "system") => turns,
+        _ => messages,
+    };
+    let is_due = |(at, turn): (usize, &Value)| {
+        is_of(turn, if at % 2 == 0 { "user" } else { "assistant" })
+            && texts(&turn["content"])
+                .is_none_or(|all| all.iter().any(|text| !text.trim().is_empty()))
+    };
+    !turns.is_empty() && turns.iter().enumerate().all(is_due)
+}
+
 /// A function that a model may call.
 pub(super) struct Function {
     pub(super) name: String,
@@ -207,4 +288,43 @@ fn called(call: &Value) -> Option<(String, String, Value)> {
     let arguments =
         serde_json::from_str(if arguments.is_empty() { "{}" } else { arguments }).ok()?;
     Some((call["id"].as_str()?.to_owned(), function["name"].as_str()?.to_owned(), arguments))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn messages(turns: &[(&str, &str)]) -> Map<String, Value> {
+        let turns: Vec<Value> =
+            turns.iter().map(|(role, text)| json!({"role": role, "content": text})).collect();
+        Map::from_iter([("messages".to_owned(), turns.into())])
+    }
+
+    #[test]
+    fn turns_alternate_with_a_user_s_first() {
+        for (given, due) in [
+            // A moderator who is to ask the first question, and later asks on after an own one.
+            (&[("system", "s")][..], &[("user", "s")][..]),
+            (
+                &[("system", "s"), ("assistant", "q"), ("user", "a")],
+                &[("user", "s"), ("assistant", "q"), ("user", "a")],
+            ),
+            (
+                &[("system", "s"), ("system", "t"), ("user", "a"), ("user", "b"), ("user", " ")],
+                &[("system", "s\n\nt"), ("user", "a\n\nb")],
+            ),
+            (
+                &[("user", "a"), ("assistant", "b"), ("assistant", "c"), ("user", "d")],
+                &[("user", "a"), ("assistant", "b\n\nc"), ("user", "d")],
+            ),
+        ] {
+            let changed = alternating(&messages(given)).unwrap().unwrap();
+            assert_eq!(Value::from(changed), messages(due)["messages"], "{given:?}");
+            // Doing it again changes nothing, nor does it change what is fine: its answers are shared.
+            assert_eq!(alternating(&messages(due)), Ok(None));
+        }
+        let parts = json!([{"role": "user", "content": [{"type": "text", "text": "a"}]}]);
+        assert_eq!(alternating(&Map::from_iter([("messages".to_owned(), parts)])), Ok(None));
+        assert!(alternating(&messages(&[("assistant", "q"), ("user", "a")])).is_err());
+    }
 }

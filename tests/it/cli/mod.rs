@@ -42,6 +42,8 @@ mod logs;
 mod lost;
 mod missing;
 mod mixing;
+mod model_names;
+mod model_refusals;
 mod names;
 mod old_spellings;
 mod other_apis;

@@ -11,10 +11,10 @@ use std::time::Duration;
 use retold::run::clock::Stopwatch;
 use serde_json::{Value, json};
 
-use super::strict_apis::{KINDS, Reader, strict};
 use crate::support::cli::Place;
 use crate::support::server::{Received, Reply, Server};
 use crate::support::shared_data;
+use crate::support::strict::{KINDS, Reader, strict};
 use crate::support::studies::answers;
 
 /// Requests per second that a server lets through.

@@ -1,6 +1,7 @@
 //! Models that talk to a misbehaving server, answer from a file, or are simulated.
 
 mod embeddings;
+mod every_provider;
 mod key;
 mod misbehaving;
 mod retry;

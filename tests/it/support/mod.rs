@@ -42,6 +42,7 @@ pub(crate) mod program_run;
 pub(crate) mod rows;
 pub(crate) mod shape;
 pub(crate) mod stops;
+pub(crate) mod strict;
 pub(crate) mod studies;
 pub(crate) mod tamper;
 pub(crate) mod trial;

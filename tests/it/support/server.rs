@@ -26,6 +26,13 @@ impl Received {
         self.headers.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str())
     }
 
+    /// Whether a study asks which models there are.
+    fn asks_for_models(&self) -> bool {
+        let path = self.target.split('?').next().unwrap_or("");
+        let is_study = self.header("user-agent").is_some_and(|agent| agent.starts_with("retold/"));
+        self.method == "GET" && path.ends_with("/models") && is_study
+    }
+
     pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_slice(&self.body).unwrap()
     }
@@ -137,6 +144,8 @@ type Handler = Box<dyn FnMut(&Received) -> Reply + Send>;
 
 struct Shared {
     handler: Mutex<Handler>,
+    /// What a study is told that asks for the list of models, of which nothing else is told.
+    models: Mutex<Reply>,
     received: Mutex<Vec<Received>>,
 }
 
@@ -176,8 +185,11 @@ impl Server {
         let listener = bound.unwrap();
         listener.set_nonblocking(true).unwrap();
         let address = listener.local_addr().unwrap();
-        let shared =
-            Arc::new(Shared { handler: Mutex::new(Box::new(handler)), received: Mutex::default() });
+        let shared = Arc::new(Shared {
+            handler: Mutex::new(Box::new(handler)),
+            models: Mutex::new(Reply::error(404, "not_found", "no list")),
+            received: Mutex::default(),
+        });
         let (stop, stopped) = oneshot::channel();
         let serving = shared.clone();
         std::thread::spawn(move || {
@@ -190,6 +202,16 @@ impl Server {
             });
         });
         Server { address, shared, _stop: stop }
+    }
+
+    /// Lists models, as OpenAI and Anthropic do and as Gemini does.
+    pub(crate) fn with_models(self, names: &[&str]) -> Self {
+        let data = names.iter().map(|name| serde_json::json!({"id": name, "object": "model"}));
+        let models = names.iter().map(|name| serde_json::json!({"name": format!("models/{name}")}));
+        let (data, models) = (data.collect::<Vec<_>>(), models.collect::<Vec<_>>());
+        let list = serde_json::json!({"object": "list", "data": data, "models": models});
+        *self.shared.models.lock().unwrap() = Reply::new(200, list.to_string());
+        self
     }
 
     /// `http://127.0.0.1:PORT/v1`.
@@ -226,8 +248,13 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
 async fn serve(mut stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
     let mut buffer = Vec::new();
     while let Some(request) = read_request(&mut stream, &mut buffer).await? {
-        let reply = (shared.handler.lock().unwrap())(&request);
-        shared.received.lock().unwrap().push(request);
+        let reply = if request.asks_for_models() {
+            shared.models.lock().unwrap().clone()
+        } else {
+            let reply = (shared.handler.lock().unwrap())(&request);
+            shared.received.lock().unwrap().push(request);
+            reply
+        };
         if !send(&mut stream, &reply).await? {
             return Ok(());
         }

@@ -96,7 +96,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         return Err(without_program(selected.run, &started, retry_failed));
     }
     let is_of_asking = |change: &String| global.studies.is_of_asking(&started.experiment, change);
-    if at.is_none() && overrides.iter().all(is_of_asking) && prompts.is_none() && !retry_failed {
+    let is_same = overrides.iter().all(is_of_asking) && prompts.is_none() && !model.names_model();
+    if at.is_none() && is_same && !retry_failed {
         let error = CliError::usage("this fork would be identical to its parent");
         let error = match overrides.is_empty() {
             true => error,
@@ -105,7 +106,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             )),
         };
         return Err(error.hint(
-            "give the place to fork at (--at PLACE), a changed setting (--set KEY=VALUE) or other \
+            "give the place to fork at (--at PLACE), a changed setting (--set KEY=VALUE), another model (--model NAME) or other \
              templates (--prompts DIR), or ask failed calls again (--retry-failed)",
         ));
     }

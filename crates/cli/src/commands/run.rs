@@ -128,7 +128,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             return pending.until(until, global)?.go(global, output);
         }
     };
-    let config = NamedConfig { path: config, experiment, settings, shard };
+    let config = NamedConfig { path: config, experiment, settings, shard, model: model.clone() };
     let study = config.study(global.studies)?;
     if resume {
         let pending = same_study(&config, &study, model, folder, global)?;

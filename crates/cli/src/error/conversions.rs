@@ -253,7 +253,9 @@ impl From<Stop> for CliError {
             Stop::OverBudget(OverBudget::NoPrice { .. }) => CliError::usage(message)
                 .hint("list it in a file like config/prices.yaml and give that with --prices FILE"),
             Stop::OverBudget(_) => CliError::new(Status::Model, message),
-            Stop::Unreachable { .. } => CliError::new(Status::Model, message),
+            Stop::Unreachable { .. } | Stop::Refused { .. } | Stop::LimitName { .. } => {
+                CliError::new(Status::Model, message)
+            }
             Stop::EndOfRecord => CliError::new(Status::Difference, message),
             // The run has ended for good, or the experiment is at fault.
             _ => CliError::usage(message),

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::path::PathBuf;
-
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use std::str::FromStr;
 
 use super::addresses::{environment_url, own_url};
+use super::names::ModelChoice;
 use crate::error::CliError;
 use crate::limits::{BudgetArgs, LimitArgs};
 use retold::escaping::printable;
@@ -22,24 +22,28 @@ use secrecy::SecretString;
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Model")]
 pub(crate) struct ModelArgs {
-    /// Where answers come from.
-    #[arg(long, value_parser = kinds())]
-    model: Option<ModelKind>,
+    /// The model that answers, in the place of all that the config names: PROVIDER/MODEL, such as anthropic/claude-sonnet-4-5,
+    /// openai/gpt-4o-mini, gemini/gemini-2.5-flash or responses/gpt-5, or the model's name alone if it says whose it is. A
+    /// server that --base-url, the config or OPENAI_BASE_URL names counts more than a name. Or only where answers come from,
+    /// with the config's models: simulated (a program that makes them up), scripted (a file), openai (any OpenAI-compatible
+    /// server), anthropic, gemini or responses. Models of embeddings stay those of the config.
+    #[arg(long, value_name = "MODEL", value_parser = ModelChoice::from_str)]
+    pub(super) model: Option<ModelChoice>,
     /// Answer from this exchanges file (JSON Lines, plain or .gz or .zst; `-` for standard input);
     /// implies --model scripted.
     #[arg(long, value_name = "FILE")]
-    answers: Option<PathBuf>,
+    pub(super) answers: Option<PathBuf>,
     /// The base URL of the API, up to and including /v1 for OpenAI's; implies --model openai unless
     /// the config has another API. The default is the config's, then OPENAI_BASE_URL (for other
     /// APIs, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL), then the provider's own. A URL that is
     /// only in the settings of a recorded run is never used.
     #[arg(long, value_name = "URL")]
-    base_url: Option<String>,
+    pub(super) base_url: Option<String>,
     /// Use another server for the requests of one model: MODEL=URL. Can be repeated; implies
     /// --model openai unless the config has another API. In a config, use model.endpoints. An endpoint for a model that the settings
     /// do not name is refused. The key from OPENAI_API_KEY or --key-file is not sent to it.
     #[arg(long = "endpoint", value_name = "MODEL=URL")]
-    endpoints: Vec<String>,
+    pub(super) endpoints: Vec<String>,
     /// The environment variable with the API key for a model's endpoint: MODEL=VARIABLE. Can be
     /// repeated. It is never recorded: give it again to resume or fork.
     #[arg(long = "endpoint-key", value_name = "MODEL=VARIABLE")]
@@ -61,13 +65,6 @@ fn secret(text: &str) -> Result<SecretString, Infallible> {
     Ok(SecretString::from(text))
 }
 
-/// The kinds of model, by their names.
-fn kinds() -> impl TypedValueParser<Value = ModelKind> {
-    let named = |kind: &ModelKind| PossibleValue::new(kind.as_str()).help(kind.help());
-    PossibleValuesParser::new(ModelKind::all().iter().map(named))
-        .try_map(|name| ModelKind::named(&name).ok_or("there is no such kind"))
-}
-
 impl ModelArgs {
     /// Applies the flags to the settings of a run. What follows from other settings is set between
     /// the flags that it depends on and those that override it.
@@ -79,6 +76,9 @@ impl ModelArgs {
     ) -> Result<(), CliError> {
         let before = settings.runtime.model.kind;
         self.choose(&mut settings.runtime)?;
+        self.embed_elsewhere(studies, experiment, settings);
+        self.belong_together(studies, experiment, settings)?;
+        record_server(&mut settings.runtime.model);
         studies.pace(experiment, settings, before);
         self.limits.apply(&mut settings.runtime.limits);
         settings.runtime.check("model").map_err(|wrong| CliError::usage(wrong.to_string()))
@@ -96,16 +96,13 @@ impl ModelArgs {
             key,
             limits: _,
         } = self;
-        let ModelConfig { kind, base_url: url, answers: file, .. } = &mut runtime.model;
+        let chosen = self.kind(&runtime.model)?;
+        let ModelConfig { base_url: url, answers: file, .. } = &mut runtime.model;
         if let Some(path) = answers {
-            (*kind, *file) = (ModelKind::Scripted, Some(AnswersFile::Named(path.clone())));
+            *file = Some(AnswersFile::Named(path.clone()));
         }
         if let Some(base_url) = base_url {
-            (*kind, *url) = (at_server(*kind), BaseUrl::Named(NamedUrl::given(base_url)));
-        }
-        // A key is for a server: it would be ignored without a word.
-        if key.is_some() && *kind == ModelKind::Simulated {
-            *kind = at_server(*kind);
+            *url = BaseUrl::Named(NamedUrl::given(base_url));
         }
         once_each(endpoints, "--endpoint", "MODEL=URL")?;
         once_each(endpoint_keys, "--endpoint-key", "MODEL=VARIABLE")?;
@@ -117,7 +114,6 @@ impl ModelArgs {
             let kind = before.map_or(ApiKind::default(), |before| before.kind);
             let endpoint = EndpointConfig { base_url, kind, key };
             runtime.model.endpoints.insert(name.to_owned(), endpoint);
-            runtime.model.kind = at_server(runtime.model.kind);
         }
         for given in endpoint_keys {
             let (name, variable) = pair(given, "--endpoint-key", "MODEL=VARIABLE")?;
@@ -135,34 +131,27 @@ impl ModelArgs {
                 CliError::usage(format!("--endpoint-key of {:?}: {wrong}", printable(name, 100)))
             })?;
         }
-        let ModelConfig { kind, base_url: url, .. } = &mut runtime.model;
         if answers.is_some() && (base_url.is_some() || !endpoints.is_empty()) {
             let other = if base_url.is_some() { "--base-url" } else { "--endpoint" };
             return Err(CliError::usage(format!(
                 "--answers and {other} contradict each other: give only one of them"
             )));
         }
-        if let Some(kind) = model {
-            self.names_one_model(*kind)?;
+        if let Some(choice) = model {
+            self.names_one_model(choice, chosen)?;
         }
-        if let Some(model) = model {
-            // Another provider is at its own server, wherever the run was recorded from.
-            if model.api() != kind.api() && matches!(url, BaseUrl::Recorded(_)) {
-                *url = BaseUrl::BuiltIn;
-            }
-            *kind = *model;
-        }
-        if let Some(api) = kind.api()
-            && *url == BaseUrl::BuiltIn
+        // Another provider is at its own server, wherever the run was recorded from.
+        let is_elsewhere = chosen.api() != runtime.model.kind.api();
+        if model.is_some() && is_elsewhere && matches!(runtime.model.base_url, BaseUrl::Recorded(_))
         {
-            // The settings record what was asked.
-            *url = BaseUrl::Named(environment_url(api).unwrap_or_else(|| own_url(api)));
+            runtime.model.base_url = BaseUrl::BuiltIn;
         }
+        runtime.model.kind = chosen;
         Ok(())
     }
 
     /// Checks that no other flag needs another kind of model: it would be ignored.
-    fn names_one_model(&self, kind: ModelKind) -> Result<(), CliError> {
+    fn names_one_model(&self, choice: &ModelChoice, kind: ModelKind) -> Result<(), CliError> {
         let is_at_server = kind.api().is_some();
         let others = [
             ("--answers", self.answers.is_some(), kind == ModelKind::Scripted),
@@ -171,7 +160,10 @@ impl ModelArgs {
         ];
         match others.iter().find(|(_, is_given, fits)| *is_given && !fits) {
             Some((flag, ..)) => {
-                let name = kind.as_str();
+                let name = match choice {
+                    ModelChoice::Kind(kind) => kind.as_str().to_owned(),
+                    ModelChoice::Named(name) => printable(name, 100),
+                };
                 Err(CliError::usage(format!(
                     "--model {name} and {flag} contradict each other: give only one of them"
                 )))
@@ -196,9 +188,11 @@ impl ModelArgs {
     }
 }
 
-/// A kind of model that a server answers for: the given one, if it is such a kind.
-fn at_server(kind: ModelKind) -> ModelKind {
-    if kind.api().is_some() { kind } else { ModelKind::Server(ApiKind::default()) }
+/// Puts the server that is asked without being named into the settings: they record what was asked.
+fn record_server(model: &mut ModelConfig) {
+    let ModelConfig { kind, base_url, .. } = model;
+    let Some(api) = kind.api().filter(|_| *base_url == BaseUrl::BuiltIn) else { return };
+    *base_url = BaseUrl::Named(environment_url(api).unwrap_or_else(|| own_url(api)));
 }
 
 /// Checks that a flag names each model once: it would be unclear which of two was meant.

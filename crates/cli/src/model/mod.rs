@@ -2,9 +2,12 @@
 
 mod addresses;
 mod args;
+mod listed;
 mod make;
 mod named_again;
+mod names;
 mod servers;
 mod unnamed;
 
 pub(crate) use args::ModelArgs;
+pub(crate) use names::kinds;

@@ -2,6 +2,7 @@
 
 use super::ModelArgs;
 use super::addresses::named;
+use super::names::usual_url;
 use crate::again::typed_options;
 use retold_study::config::{AnswersFile, BaseUrl, EndpointConfig, KeyVariable, ModelConfig};
 
@@ -21,7 +22,12 @@ impl ModelArgs {
         {
             options.push(("--base-url", url.without_secrets()));
         }
-        for (name, EndpointConfig { base_url, kind: _, key }) in &model.endpoints {
+        for (name, EndpointConfig { base_url, kind, key }) in &model.endpoints {
+            // Where the provider is asked anyway, a later command asks it as well.
+            if matches!(base_url, BaseUrl::Named(url) if usual_url(*kind).is_at(&url.without_secrets()))
+            {
+                continue;
+            }
             if let BaseUrl::Named(url) = base_url {
                 options.push(("--endpoint", format!("{name}={}", url.without_secrets())));
             }

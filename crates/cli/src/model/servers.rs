@@ -7,7 +7,8 @@ use std::time::Duration;
 use secrecy::{ExposeSecret, SecretString};
 
 use super::ModelArgs;
-use super::addresses::{environment, environment_key, named, own_url};
+use super::addresses::{environment, environment_key, named};
+use super::names::{named_endpoint, usual_url};
 use super::unnamed::unnamed_servers;
 use crate::error::{CliError, Status};
 use retold::encoding::read_by_hand;
@@ -15,6 +16,7 @@ use retold::escaping::printable;
 use retold::event::RunStarted;
 use retold::model::openai::{OpenAiError, OpenAiSettings, at_server};
 use retold::model::{Answerer, ByName, NamedUrl};
+use retold::prompt::Api;
 use retold_study::config::{
     AnswersFile, ApiKind, BaseUrl, EndpointConfig, KeyVariable, ModelConfig, ModelKind, Runtime,
 };
@@ -40,12 +42,12 @@ impl ModelArgs {
         let mut all = BTreeMap::new();
         for (name, EndpointConfig { base_url, kind, key }) in endpoints {
             let shown = printable(name, 100);
-            let base_url = match base_url {
-                BaseUrl::Named(url) => url.clone(),
-                BaseUrl::Recorded(_) => return Err(unnamed()),
-                BaseUrl::BuiltIn => own_url(*kind),
-            };
+            let base_url = named_endpoint(base_url, *kind).ok_or_else(unnamed)?;
             let key = match key {
+                // Where the provider is asked anyway, with the key that it is asked with.
+                KeyVariable::Unnamed if usual_url(*kind).is_at(base_url.as_str()) => {
+                    environment_key(*kind).map(SecretString::from)
+                }
                 KeyVariable::Unnamed => None,
                 KeyVariable::Named(variable) => Some(environment(variable).ok_or_else(|| {
                     CliError::usage(format!(
@@ -111,16 +113,24 @@ impl ModelArgs {
             samples.iter().find_map(|request| Some((request, answerer.refuses(request)?)));
         let Some((request, why)) = refused else { return Ok(()) };
         let model = printable(request.model().unwrap_or(""), 100);
-        Err(CliError::usage(format!("the model {model:?} cannot be asked: {why}")).hint(format!(
-            "nothing was asked. --endpoint '{model}=URL' names another server for this model"
-        )))
+        let of = ApiKind::of_model(&model).filter(|_| request.api() == Api::Embedding);
+        let of = of.filter(|api| api.access().has_embeddings());
+        let key = of.and_then(|api| api.access().provider.keys.first());
+        let error = CliError::usage(format!("the model {model:?} cannot be asked: {why}"));
+        let error = match key {
+            Some(key) => error.hint(format!(
+                "nothing was asked. Set {key}: then its own provider is asked for {model}"
+            )),
+            None => error.hint("nothing was asked"),
+        };
+        Err(error.hint(format!("--endpoint '{model}=URL' names another server for this model")))
     }
 
     /// Whether these settings would use a server or a file that only a recording names.
     pub(crate) fn is_unnamed(&self, runtime: &Runtime) -> bool {
         let ModelConfig { kind, base_url, endpoints, answers, .. } = &runtime.model;
         let is_unnamed =
-            |endpoint: &EndpointConfig| matches!(endpoint.base_url, BaseUrl::Recorded(_));
+            |endpoint: &EndpointConfig| named_endpoint(&endpoint.base_url, endpoint.kind).is_none();
         match kind.api() {
             None if *kind == ModelKind::Simulated => false,
             None => matches!(answers, None | Some(AnswersFile::Recorded(_))),

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::addresses::{UnnamedUrl, named};
+use super::names::named_endpoint;
 use crate::again;
 use crate::error::CliError;
 use retold::escaping::printable;
@@ -17,8 +18,12 @@ pub(super) fn unnamed_servers(model: &ModelConfig, api: ApiKind) -> CliError {
     let base_url = named(&model.base_url, api).err().map(|UnnamedUrl { url }| without_secrets(url));
     let endpoints =
         model.endpoints.iter().filter_map(|(model, endpoint)| match &endpoint.base_url {
-            BaseUrl::Recorded(url) => Some((model, without_secrets(url))),
-            BaseUrl::Named(_) | BaseUrl::BuiltIn => None,
+            BaseUrl::Recorded(url)
+                if named_endpoint(&endpoint.base_url, endpoint.kind).is_none() =>
+            {
+                Some((model, without_secrets(url)))
+            }
+            BaseUrl::Recorded(_) | BaseUrl::Named(_) | BaseUrl::BuiltIn => None,
         });
     let endpoints: Vec<(&String, String)> = endpoints.collect();
     let message = match (&base_url, endpoints.first()) {

@@ -15,7 +15,7 @@ use retold::log::{LogError, Reader, RunEvents};
 use retold_study::config::{ConfigError, with_overrides};
 use retold_study::error::ExperimentError;
 use retold_study::settings::ExperimentSettings;
-use retold_study::studies::Studies;
+use retold_study::studies::{ALTERNATE, Studies};
 use retold_study::study::StudySettings;
 use retold_study::templates::replace;
 use serde_json::Value;
@@ -74,6 +74,29 @@ fn no_place(reader: &mut dyn Reader, run: RunId, name: &CallPath) -> Result<CliE
     Ok(error.hint(format!("the first call of each kind: {places}")))
 }
 
+/// A change as the recorded settings spell its key: parameters of requests are in the group `request` for all studies, and
+/// the keys of a config may be in a group of their own.
+fn spelled(studies: &Studies, experiment: &str, recorded: &Value, setting: &str) -> String {
+    let (group, rest) = setting.split_once('.').unwrap_or((setting, ""));
+    if group != "request" || !recorded[group].is_null() {
+        return setting.to_owned();
+    }
+    let (name, value) = rest.split_once('=').unwrap_or((rest, ""));
+    let keys = studies.find(experiment).map_or(&[][..], |study| study.request_keys());
+    match keys.iter().find(|(key, _)| *key == name) {
+        Some((_, own)) => format!("config.{own}={value}"),
+        None if recorded["config"][group].is_object() => format!("config.{setting}"),
+        None => setting.to_owned(),
+    }
+}
+
+/// Whether turns alternate, if a change says so: it is a setting of every study.
+fn alternates(change: &str) -> Result<Option<bool>, CliError> {
+    let Some((ALTERNATE, value)) = change.split_once('=') else { return Ok(None) };
+    let value = value.trim().parse::<bool>().map(Some);
+    value.map_err(|_| ConfigError::of_override(change, "it is true or false".to_owned()).into())
+}
+
 /// The recorded settings of a run with the changes applied. The error names the first change that cannot be applied.
 pub(crate) fn changed(
     studies: &Studies,
@@ -85,8 +108,15 @@ pub(crate) fn changed(
     let (of_asking, others): (Vec<&String>, Vec<&String>) =
         overrides.iter().partition(|change| studies.is_of_asking(&started.experiment, change));
     change_asking(studies, started, &mut changed, of_asking)?;
+    let mut of_study = Vec::new();
+    for change in others {
+        match alternates(change)? {
+            Some(alternate) => changed.requests.alternate = alternate,
+            None => of_study.push(change),
+        }
+    }
     let recorded = as_json(&changed.experiment)?;
-    changed.experiment = changed_experiment(studies, started, recorded, &others, prompts)?;
+    changed.experiment = changed_experiment(studies, started, recorded, &of_study, prompts)?;
     Ok(changed)
 }
 
@@ -135,11 +165,15 @@ fn changed_experiment(
     overrides: &[&String],
     prompts: Option<&Path>,
 ) -> Result<ExperimentSettings, CliError> {
-    if let Some(error) = overrides.iter().find_map(|setting| inherited(setting)) {
+    let mut spelled_out = Vec::new();
+    for setting in overrides {
+        spelled_out.push(spelled(studies, &started.experiment, &recorded, setting));
+    }
+    if let Some(error) = spelled_out.iter().find_map(|setting| inherited(setting)) {
         return Err(error);
     }
     let (mut settings, mut wrong) = (recorded.clone(), None);
-    for setting in overrides.iter().copied() {
+    for setting in &spelled_out {
         settings = with_overrides(settings, std::slice::from_ref(setting))?;
         // A later change may fix it, if the two only make sense together.
         wrong = match studies.build(&started.experiment, &settings.clone().into()) {

@@ -130,8 +130,9 @@ impl ConcludedRun {
             let files = counted(*files as u64, "file");
             text.push_str(&format!("\noutputs: {files} in {folder}\n"));
         }
-        // The error has the hints for failed calls.
-        if self.error.is_none() {
+        // The error has the hints for failed calls, and for what a server refuses.
+        let is_refused = matches!(finish, Finish::Stopped(Stop::Refused { .. }));
+        if self.error.is_none() && !is_refused {
             let next = next_steps(outcome, &self.name, &self.go_on, self.has_parsers);
             text.push_str(match &self.shard_steps {
                 // By itself it would stop there again.

@@ -8,6 +8,7 @@ use crate::runs::concluded::{ConcludedRun, has_parsers};
 use crate::runs::continuation;
 use crate::runs::folder::OutputFolder;
 use crate::runs::phase_files::PhaseFiles;
+use crate::runs::refused::{leave_nothing, refusal_hints};
 use crate::runs::shards::merge_command;
 use crate::runs::shortfalls::{
     FailedCallHints, longer, no_result, some_failed, some_unfinished, some_unreadable,
@@ -22,8 +23,13 @@ use retold::model::Limits;
 use retold::run::{ExecutionResult, Finish, Stop};
 use retold_study::study::SettingsOf;
 
+/// The share of calls or parts, such as participants, that may fail if no setting says otherwise. Made-up failures are wanted.
+const MOST_FAILED: f64 = 0.1;
+
 /// What is to be done and said when a run has ended.
 pub(crate) struct RunConclusion {
+    /// Whether it began with this command.
+    pub(crate) is_new: bool,
     pub(crate) log: Log,
     pub(crate) run: RunId,
     pub(crate) experiment: String,
@@ -53,10 +59,10 @@ pub(crate) fn conclude(
         true => output.object(&concluded.as_json())?,
         false => output.text(&concluded.text())?,
     }
+    concluded.store(global)?;
     for warning in &concluded.warnings {
         write_err(&typed(warning));
     }
-    concluded.store(global)?;
     concluded.result()
 }
 
@@ -68,6 +74,7 @@ impl RunConclusion {
         global: &Global,
     ) -> Result<ConcludedRun, CliError> {
         let RunConclusion {
+            is_new,
             log,
             run,
             experiment,
@@ -81,6 +88,16 @@ impl RunConclusion {
         } = self;
         let mut ended = begun(ended, &log, run)?;
         let name = retold_archive::short_name(log.reader()?.as_mut(), run)?;
+        let refused = match &ended.finish {
+            Finish::Stopped(Stop::Refused { model, refusal, .. }) => {
+                let is_empty = is_new && ended.progress.exchanges == 0;
+                if is_empty {
+                    leave_nothing(&log, run, folder.as_ref(), phase_files.as_ref())?;
+                }
+                Some(refusal_hints(refusal, model, is_empty, &name))
+            }
+            _ => None,
+        };
         let folder = folder.filter(|_| matches!(ended.finish, Finish::Finished));
         let made = ended.outputs.take();
         let written = folder.map(|folder| folder.write(global.studies, &log, run, made));
@@ -98,17 +115,19 @@ impl RunConclusion {
         };
         let hints = FailedCallHints { name: &name, servers: &servers, longer: &longer };
         let no_result = no_result(&ended, &log, run, hints)?;
-        let error = no_result.or(too_many_failed(&ended, hints, limits.max_failed));
+        let max_failed = limits.max_failed.or((!simulated).then_some(MOST_FAILED));
+        let error = no_result.or(too_many_failed(&ended, hints, max_failed));
         let some_failed = some_failed(&ended, hints).filter(|_| error.is_none());
         let others = [some_unreadable(&ended, &name), some_unfinished(&ended, &name)];
-        let warnings = some_failed.into_iter().chain(others.into_iter().flatten()).collect();
+        // What failed is said last.
+        let warnings = others.into_iter().flatten().chain(some_failed).collect();
         let started = select::started(log.reader()?.as_mut(), run)?;
         let mut reader = log.reader()?;
         let hints = match &ended.finish {
             Finish::Stopped(Stop::NotInShards { labels, .. }) => {
                 hints_for_call(&log, &started, labels, global)?
             }
-            _ => Vec::new(),
+            _ => refused.unwrap_or_default(),
         };
         let is_finished = matches!(ended.finish, Finish::Finished);
         let shard_steps = match is_finished {
@@ -124,7 +143,9 @@ impl RunConclusion {
             _ => None,
         };
         let options = servers + raised.as_deref().unwrap_or_default();
-        let go_on = match hints.is_empty() && (is_finished || shard_steps.is_none()) {
+        let is_refused = matches!(ended.finish, Finish::Stopped(Stop::Refused { .. }));
+        let go_on = match (hints.is_empty() || is_refused) && (is_finished || shard_steps.is_none())
+        {
             true => continuation::command(global.studies, &started, &name) + &options,
             // No model is asked for what its shards would have asked.
             false => merge_again(reader.as_mut(), &started)?,

@@ -1,10 +1,12 @@
 //! A config as the command line names it, and the seed of a run whose config names none.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde_json::Value;
 
 use crate::error::CliError;
+use crate::model::ModelArgs;
 use crate::run_id::random_seed;
 use crate::runs::settings::{as_json, as_recorded, differing};
 use retold::event::RunStarted;
@@ -23,6 +25,8 @@ pub(crate) struct NamedConfig {
     pub(crate) settings: Vec<String>,
     /// Which part of the study is recorded; `None` for all of it.
     pub(crate) shard: Option<Shard>,
+    /// The flags that name its model.
+    pub(crate) model: ModelArgs,
 }
 
 impl NamedConfig {
@@ -33,8 +37,9 @@ impl NamedConfig {
 
     /// The same with this seed if it names none.
     pub(crate) fn with_seed(&self, studies: &Studies, seed: u64) -> Result<Study, CliError> {
-        let NamedConfig { path, experiment, settings, shard } = self;
+        let NamedConfig { path, experiment, settings, shard, model } = self;
         let mut study = studies.study(path, experiment.as_deref(), settings, seed)?;
+        model.name(studies, &study.experiment, &mut study.settings, &BTreeSet::new())?;
         if let Some(shard) = shard {
             studies.shard(&mut study, *shard)?;
         }

@@ -48,6 +48,8 @@ pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
         .studies
         .check_fork(&started.experiment, &study.experiment, &of_parent)
         .map_err(|e| CliError::usage(e.to_string()))?;
+    let kept = global.studies.models(&started.experiment, &of_parent).unwrap_or_default();
+    model.name(global.studies, &started.experiment, &mut study, &kept)?;
     model.apply(global.studies, &started.experiment, &mut study)?;
     global
         .studies
@@ -62,6 +64,7 @@ pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
     )?;
     model.endpoints_are_used(global.studies, &started.experiment, &study, Some(&started))?;
     ModelArgs::can_be_asked(global.studies, &started.experiment, &study, &answerer)?;
+    ModelArgs::are_listed(global.studies, &started.experiment, &study, &answerer)?;
     let answerer =
         with_person(global.studies, answerer, seat, &started.experiment, &study.experiment)?;
     let info = answerer.info();
@@ -103,6 +106,7 @@ pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
     }
     started.forked_from = Some(ForkedFrom { run: parent, before, retry_failed });
     let conclusion = RunConclusion {
+        is_new: true,
         log: log.clone(),
         run,
         experiment,

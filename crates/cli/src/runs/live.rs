@@ -99,3 +99,14 @@ fn is_ours(file: &File) -> std::io::Result<bool> {
         Err(e) => Err(e),
     }
 }
+
+/// Removes the file next to a run's folder, and the folder of both if nothing else is in it. What cannot be removed does no
+/// harm.
+pub(crate) fn remove(folder: &Path) {
+    let (parent, suffix) = place(folder);
+    let path = sidecar::path(&parent, &suffix);
+    if File::open(&path).is_ok_and(|file| is_ours(&file).unwrap_or(false)) {
+        let _ = std::fs::remove_file(&path);
+        let _ = std::fs::remove_dir(&parent);
+    }
+}

@@ -14,7 +14,8 @@ use crate::select;
 use retold::event::RunStarted;
 use retold::id::RunId;
 use retold::log::Log;
-use retold::run::{Mode, how_it_ended};
+use retold::model::RequestForm;
+use retold::run::{Mode, how_it_ended, latest_start};
 use retold_study::study::{SettingsOf, Study, StudySettings};
 
 /// A merge of runs of a log. If the same runs were merged before, that run continues.
@@ -35,7 +36,12 @@ pub(crate) fn merge(
         return Err(CliError::usage("there is nothing to merge"));
     };
     let settings = settings_of(global.studies, &first.started)?;
-    let settings = StudySettings { experiment: first.whole(), runtime: settings.runtime };
+    let mut requests = settings.requests;
+    for shard in &shards {
+        let latest = latest_start(reader.as_mut(), shard.run)?;
+        requests.extend(RequestForm::of_settings(&latest.settings));
+    }
+    let settings = StudySettings { experiment: first.whole(), runtime: settings.runtime, requests };
     drop(reader);
     match merged_before(log, &merged_from)? {
         Some((run, started)) => continued(log, run, started, settings, folder, global),
@@ -122,6 +128,7 @@ fn pending(
     folder: Option<OutputFolder>,
 ) -> PendingRun {
     let conclusion = RunConclusion {
+        is_new: false,
         log: log.clone(),
         run,
         experiment: started.experiment.clone(),

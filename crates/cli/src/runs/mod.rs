@@ -22,6 +22,7 @@ pub(crate) mod phase_files;
 pub(crate) mod program;
 pub(crate) mod record;
 pub(crate) mod refold;
+pub(crate) mod refused;
 pub(crate) mod resume;
 pub(crate) mod run_figures;
 pub(crate) mod session;

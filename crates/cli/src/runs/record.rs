@@ -97,6 +97,7 @@ impl PreparedRecording {
         };
         model.endpoints_are_used(studies, &study.experiment, &study.settings, None)?;
         ModelArgs::can_be_asked(studies, &study.experiment, &study.settings, &answerer)?;
+        ModelArgs::are_listed(studies, &study.experiment, &study.settings, &answerer)?;
         let is_played = seat.is_some();
         let settings = &study.settings.experiment;
         let answerer = with_person(studies, answerer, seat, &study.experiment, settings)?;
@@ -160,6 +161,7 @@ impl PreparedRecording {
         global.studies.record_name(&mut started);
         let run = new_run_id()?;
         let conclusion = RunConclusion {
+            is_new: true,
             log: log.clone(),
             run,
             experiment: study.experiment,

@@ -47,6 +47,7 @@ pub(crate) fn resume(resuming: Resuming, global: &Global) -> Result<PendingRun, 
     let started = latest_start(log.reader()?.as_mut(), *run)?;
     refuse_others(global.studies, &started, &resuming.changes, &run.short(8))?;
     let settings = settings_of(global.studies, &started)?;
+    resuming.model.keeps_models(global.studies, &started.experiment, &settings, *run)?;
     let so_far = AskingSoFar::read(global.studies, log.reader()?.as_mut(), *run)?;
     continued(resuming, started, settings, &so_far, SettingsOf::Run, global)
 }
@@ -172,7 +173,7 @@ impl SameStudy {
     ) -> Result<PendingRun, CliError> {
         let SameStudy { run, started } = self;
         let latest = latest_start(log.reader()?.as_mut(), run)?;
-        let StudySettings { experiment, runtime } = settings_of(global.studies, &latest)?;
+        let StudySettings { experiment, runtime, .. } = settings_of(global.studies, &latest)?;
         // What it drew at its start is not drawn again.
         let mut study = config.as_of(global.studies, study, &started)?;
         let name = &study.experiment;
@@ -275,6 +276,7 @@ fn continued(
         }
     }
     let conclusion = RunConclusion {
+        is_new: false,
         log: log.clone(),
         run,
         experiment: started.experiment.clone(),

@@ -19,7 +19,7 @@ use retold::escaping::printable;
 use retold::event::{RunOutcome, RunStarted};
 use retold::id::RunId;
 use retold::log::{Log, LogError};
-use retold::model::{Answerer, Limits, Prices, SettingError, Throttle};
+use retold::model::{Answerer, LIMIT, Limits, Prices, RequestForm, SettingError, Throttle};
 use retold::run::{
     AnyExperiment, Budget, DryRunSettings, ExecutionResult, Finish, Mode, Setup, Signal, Stop,
     execute, how_it_ended,
@@ -190,33 +190,30 @@ struct Together<'a> {
 /// An execution that only has to be waited for.
 struct ReadyExecution {
     experiment: Box<dyn AnyExperiment>,
-    setup: Setup,
+    session: StudyExecution,
+    rehearsal: DryRunSettings,
+    throttle: Throttle,
+    shared_budget: Option<Arc<Budget>>,
+    shards_end: Option<String>,
+    signal: Signal,
+    display: ProgressDisplay,
+    /// Its number among the runs of the command.
+    number: usize,
     trace: Option<Rc<RefCell<Trace>>>,
 }
 
 impl ReadyExecution {
     fn new(
-        session: StudyExecution,
+        mut session: StudyExecution,
         rehearsal: DryRunSettings,
         throttle: Throttle,
         number: usize,
         together: &Together<'_>,
         global: &Global,
     ) -> Result<Self, CliError> {
-        let StudyExecution {
-            log,
-            run,
-            mode,
-            started,
-            settings,
-            prices,
-            model,
-            until,
-            settings_added,
-            trace,
-        } = session;
-        if mode == Mode::Resume {
-            refuse_closed(&log, run)?;
+        let StudyExecution { log, run, mode, started, settings, prices, .. } = &session;
+        if *mode == Mode::Resume {
+            refuse_closed(log, *run)?;
         }
         let experiment = global
             .studies
@@ -226,49 +223,78 @@ impl ReadyExecution {
             [] => None,
             _ => global.studies.shards_end(&started.experiment, &settings.experiment),
         };
-        let trace = trace.map(|to| {
-            let cost = CostSoFar::new(log.clone(), run, prices.clone());
-            Rc::new(RefCell::new(Trace::new(to, together.display.clone(), cost)))
-        });
-        let follow = trace.clone();
-        let setup = Setup {
-            log,
-            run,
-            mode,
-            started,
-            model,
-            retry: settings.runtime.retry,
-            throttle,
-            prices,
-            shared_budget: together.shared_budget.clone(),
-            until,
-            shards_end,
-            settings_added,
+        let cost = CostSoFar::new(log.clone(), *run, prices.clone());
+        let trace = session
+            .trace
+            .take()
+            .map(|to| Rc::new(RefCell::new(Trace::new(to, together.display.clone(), cost))));
+        Ok(ReadyExecution {
+            experiment,
+            session,
             rehearsal,
+            throttle,
+            shared_budget: together.shared_budget.clone(),
+            shards_end,
             signal: together.signal.clone(),
-            on_progress: together.display.of_run(number),
-            follow: match follow {
-                Some(trace) => Box::new(move |told| trace.borrow_mut().take(told)),
-                None => Box::new(|_| {}),
-            },
-        };
-        Ok(ReadyExecution { experiment, setup, trace })
+            display: together.display.clone(),
+            number,
+            trace,
+        })
     }
 
-    /// Executes it.
-    async fn go(self) -> Result<ExecutionResult, CliError> {
-        let ReadyExecution { experiment, setup, trace } = self;
-        let asked = setup.model.clone();
-        let ended = execute(experiment.as_ref(), setup).await?;
-        if let Some(trace) = trace {
+    /// Executes it. A model that has another name for `max_tokens` says so before it has answered: the run continues with
+    /// that name, from its start, before anything was asked of that model.
+    async fn go(mut self) -> Result<ExecutionResult, CliError> {
+        let ended = loop {
+            let setup = self.setup()?;
+            let ended = execute(self.experiment.as_ref(), setup).await?;
+            let Finish::Stopped(Stop::LimitName { model }) = &ended.finish else { break ended };
+            write_err(&format!(
+                "{} takes the limit of an answer as {LIMIT}: it is asked so from now on, which is recorded\n",
+                printable(model, 100)
+            ));
+            let StudyExecution { mode, settings, settings_added, .. } = &mut self.session;
+            settings.requests.max_completion_tokens.insert(model.clone());
+            *mode = Mode::Resume;
+            *settings_added = json!({RequestForm::KEY: settings.requests});
+        };
+        if let Some(trace) = self.trace {
             trace.borrow_mut().ended(&ended);
         }
-        warn_of_idle_endpoints(asked.as_ref(), &ended);
+        warn_of_idle_endpoints(self.session.model.as_ref(), &ended);
         // A log that is gone cannot be read for the report.
         match ended.finish {
             Finish::Stopped(stop @ Stop::Log(LogError::Gone { .. })) => Err(CliError::from(stop)),
             _ => Ok(ended),
         }
+    }
+
+    fn setup(&mut self) -> Result<Setup, CliError> {
+        let StudyExecution { log, run, mode, started, settings, prices, model, until, .. } =
+            &self.session;
+        let follow = self.trace.clone();
+        Ok(Setup {
+            log: log.clone(),
+            run: *run,
+            mode: *mode,
+            started: started.clone(),
+            model: model.clone(),
+            retry: settings.runtime.retry,
+            throttle: self.throttle.shared_with(self.throttle.limits()).map_err(wrong_limits)?,
+            prices: prices.clone(),
+            shared_budget: self.shared_budget.clone(),
+            until: until.clone(),
+            shards_end: self.shards_end.clone(),
+            settings_added: self.session.settings_added.clone(),
+            // Only what a simulated model answers, or none, is rehearsed, and that refuses nothing.
+            rehearsal: std::mem::take(&mut self.rehearsal),
+            signal: self.signal.clone(),
+            on_progress: self.display.of_run(self.number),
+            follow: match follow {
+                Some(trace) => Box::new(move |told| trace.borrow_mut().take(told)),
+                None => Box::new(|_| {}),
+            },
+        })
     }
 }
 

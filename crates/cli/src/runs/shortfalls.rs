@@ -7,7 +7,7 @@ use retold::event::Event;
 use retold::id::{RunId, Seq};
 use retold::log::Log;
 use retold::model::Limits;
-use retold::run::{ExecutionResult, Finish, Progress};
+use retold::run::{ExecutionResult, FailedParts, Finish, Progress};
 
 /// The error for a run that finished without a usable result, which must not look like a success to
 /// a script.
@@ -60,24 +60,28 @@ fn last_failure(log: &Log, run: RunId) -> Result<Option<String>, CliError> {
     Ok(None)
 }
 
-/// The error for a finished run in which more calls have failed than allowed.
+/// The error for a finished run in which more calls, or more of its parts, have failed than allowed.
 pub(super) fn too_many_failed(
     ended: &ExecutionResult,
     hints: FailedCallHints<'_>,
     max_failed: Option<f64>,
 ) -> Option<CliError> {
-    let failed = failed_of(ended)?;
-    let (max, all) = (max_failed?, ended.progress.failed + ended.progress.exchanges);
-    let share = ended.progress.failed as f64 / all as f64;
+    let (failed, max) = (failed_of(ended)?, max_failed?);
+    let Progress { failed: calls, exchanges, .. } = ended.progress;
+    let parts = ended.report.failed.map(|parts| (parts.failed, parts.of));
+    let shares = [Some((calls, calls + exchanges)), parts];
+    let share = |(failed, of): (u64, u64)| if of == 0 { 0.0 } else { failed as f64 / of as f64 };
+    let is_too_many = shares.into_iter().flatten().any(|counts| share(counts) > max);
     let message = format!("{failed}, more than the {max} that --max-failed allows");
     let error = CliError::new(Status::Model, message);
-    (share > max).then(|| error.hint(hints.ask_again()).hint(hints.failed_attempts()))
+    is_too_many.then(|| hints.all(ended).into_iter().fold(error, CliError::hint))
 }
 
-/// The warning for a finished run in which some calls have failed.
+/// The warning for a finished run in which some calls, or some of its parts, have failed.
 pub(super) fn some_failed(ended: &ExecutionResult, hints: FailedCallHints<'_>) -> Option<String> {
-    let (ask_again, attempts) = (hints.ask_again(), hints.failed_attempts());
-    Some(format!("warning: {}\n  hint: {ask_again}\n  hint: {attempts}\n", failed_of(ended)?))
+    let failed = failed_of(ended)?;
+    let hints: String = hints.all(ended).iter().map(|hint| format!("  hint: {hint}\n")).collect();
+    Some(format!("warning: {failed}\n{hints}"))
 }
 
 /// The warning for a run with answers that could not be read.
@@ -113,11 +117,19 @@ pub(super) fn some_unfinished(ended: &ExecutionResult, name: &str) -> Option<Str
     })
 }
 
-/// How many of a finished run's calls have failed, if any.
+/// How many of a finished run's calls, and of its parts, have failed, if any.
 fn failed_of(ended: &ExecutionResult) -> Option<String> {
-    let ExecutionResult { finish: Finish::Finished, progress, .. } = ended else { return None };
+    let ExecutionResult { finish: Finish::Finished, progress, report, .. } = ended else {
+        return None;
+    };
     let all = counted(progress.failed + progress.exchanges, "call");
-    (progress.failed > 0).then(|| format!("{} of {all} failed", grouped(progress.failed)))
+    let calls = (progress.failed > 0).then(|| format!("{} of {all}", grouped(progress.failed)));
+    let parts = report.failed.filter(|parts| parts.failed > 0);
+    let parts = parts.map(|FailedParts { failed, of, what }| {
+        format!("{} of {} {what}", grouped(failed), grouped(of))
+    });
+    let both: Vec<String> = parts.into_iter().chain(calls).collect();
+    (!both.is_empty()).then(|| format!("{} failed", both.join(" and ")))
 }
 
 /// What to do about calls that failed.
@@ -137,6 +149,19 @@ pub(super) fn longer(limits: &Limits) -> String {
 }
 
 impl FailedCallHints<'_> {
+    /// What to do: a part may also have failed because no answer of its call could be used.
+    fn all(self, ended: &ExecutionResult) -> Vec<String> {
+        match ended.progress.failed {
+            0 => {
+                let name = self.name;
+                vec![format!(
+                    "`retold export {name} FOLDER --as outputs` gives the reason for each"
+                )]
+            }
+            _ => vec![self.ask_again(), self.failed_attempts()],
+        }
+    }
+
     fn ask_again(self) -> String {
         let FailedCallHints { name, servers, longer } = self;
         format!(

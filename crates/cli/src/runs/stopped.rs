@@ -25,6 +25,7 @@ pub(crate) fn stopped(ended: ExecutionResult, go_on: &str) -> Option<CliError> {
                     | Stop::Invalid { .. }
                     | Stop::AskedTwice { .. }
                     | Stop::NotInShards { .. }
+                    | Stop::Refused { .. }
             );
             if let Stop::Log(LogError::Full { why, .. }) = &stop {
                 let hint = make_room(*why, go_on);

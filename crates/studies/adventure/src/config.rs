@@ -63,6 +63,10 @@ pub struct Config {
     /// The parameters of the requests to a `model` that plays; if not given, those in `request`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub player_request: Option<RequestConfig>,
+    /// Whether consecutive messages of one role are sent as one, and a user's message first, for servers that want turns to
+    /// alternate. It shapes the prompts, so their hashes.
+    #[serde(default, skip_serializing)]
+    pub alternate: bool,
     /// The model that answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelConfig>,

@@ -11,7 +11,7 @@ use retold_study::charts::Chart;
 use retold_study::config::{ConfigError, ConfigFile, RequestConfig, schema_of};
 use retold_study::error::{BoxError, StudyError};
 use retold_study::phase::steps;
-use retold_study::registration::{Choice, Play};
+use retold_study::registration::{Choice, ModelNames, Play};
 use retold_study::settings::ExperimentSettings;
 use retold_study::shard::Sharding;
 use retold_study::study::Study;
@@ -70,8 +70,8 @@ impl Registration for AdventureStudy {
         steps("turn", settings.typed::<Settings>().map_or(0, |settings| settings.config.turns))
     }
 
-    fn model_names(&self) -> &'static [&'static str] {
-        &["model"]
+    fn model_names(&self) -> ModelNames {
+        ModelNames { chat: &["model"], embedding: &[] }
     }
 
     fn parsers(&self) -> &'static [&'static ParserFamily] {

@@ -14,7 +14,7 @@ use super::conditions::Condition;
 use super::personas::pool;
 use retold::model::Limits;
 use retold_stats::Algorithm;
-use retold_study::config::ModelConfig;
+use retold_study::config::{ModelConfig, RequestKeys};
 
 /// The config file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -108,12 +108,27 @@ pub struct Config {
     /// Ours: the longest answer, in tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,
+    /// Ours: the model and its parameters as all studies spell them; they stand for `model`, `temperature` and `max_tokens`.
+    #[serde(default, skip_serializing_if = "RequestKeys::is_empty")]
+    pub request: RequestKeys,
+    /// Ours: whether consecutive messages of one role are sent as one, and a user's message first, for servers that want turns to
+    /// alternate. It shapes the prompts, so their hashes.
+    #[serde(default, skip_serializing)]
+    pub alternate: bool,
     /// Ours: the model that answers. The document's `model` is only a name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<ModelConfig>,
     /// Ours: how long to wait, and how fast to ask instead of `api_sleep_seconds`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<Limits>,
+}
+
+impl Config {
+    /// The config with what `request` gives in the place of its own keys.
+    pub(super) fn with_own_keys(mut self) -> Config {
+        self.request.stand_for(&mut self.model, &mut self.temperature, &mut self.max_tokens);
+        self
+    }
 }
 
 impl Config {

@@ -17,7 +17,7 @@ use serde_json::Value;
 /// # Errors
 /// [`ConfigError`] with file, line or key.
 pub fn load(file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
-    let config: Config = file.read(NAME)?;
+    let config = file.read::<Config>(NAME)?.with_own_keys();
     // Checked before the given number of personas is drawn.
     check(&config).map_err(|wrong| wrong.at(file.path))?;
     warn_of_legacy(&config);

@@ -11,7 +11,7 @@ use retold_study::Registration;
 use retold_study::charts::Chart;
 use retold_study::config::{ConfigError, ConfigFile, ModelKind, Runtime, schema_of};
 use retold_study::error::{BoxError, StudyError};
-use retold_study::registration::Originals;
+use retold_study::registration::{ModelNames, Originals};
 use retold_study::settings::ExperimentSettings;
 use retold_study::shard::Sharding;
 use retold_study::study::{SettingsOf, StoreResult, Study};
@@ -100,8 +100,12 @@ impl Registration for DeliberationStudy {
         phases.map(|phase| format!("phase_{phase}")).collect()
     }
 
-    fn model_names(&self) -> &'static [&'static str] {
-        &["model", "embedding_model"]
+    fn model_names(&self) -> ModelNames {
+        ModelNames { chat: &["model"], embedding: &["embedding_model"] }
+    }
+
+    fn request_keys(&self) -> &'static [(&'static str, &'static str)] {
+        &[("model", "model"), ("temperature", "temperature"), ("max_tokens", "max_tokens")]
     }
 
     fn parsers(&self) -> &'static [&'static ParserFamily] {

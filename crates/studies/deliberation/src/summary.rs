@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use super::conditions::Condition;
 use super::state::{DeliberationState, Participant, ParticipantStatus};
 use super::transcript::Votes;
-use retold::run::Report;
+use retold::run::{FailedParts, Report};
 
 /// The document's `summary.json`: all its keys, in the order of the original outputs.
 ///
@@ -192,5 +192,9 @@ pub(super) fn report(pilot_id: &str, state: &DeliberationState) -> Report {
         );
     }
     let _ = writeln!(text, "clusters: {}", state.clusters.len());
-    Report { json, text, empty_because: empty_because(state) }
+    let is_failed = |p: &&Participant| p.status == ParticipantStatus::Failed;
+    let failed = state.participants.values().filter(is_failed).count() as u64;
+    let of = state.participants.len() as u64;
+    let failed = Some(FailedParts { failed, of, what: "participants" });
+    Report { json, text, empty_because: empty_because(state), failed }
 }

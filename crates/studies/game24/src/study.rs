@@ -9,6 +9,7 @@ use retold_study::Registration;
 use retold_study::charts::Chart;
 use retold_study::config::{ConfigError, ConfigFile, schema_of};
 use retold_study::error::{BoxError, StudyError};
+use retold_study::registration::ModelNames;
 use retold_study::settings::ExperimentSettings;
 use retold_study::shard::Sharding;
 use retold_study::study::Study;
@@ -67,8 +68,8 @@ impl Registration for Game24Study {
         Sharding::Into { parts: "puzzles", count }
     }
 
-    fn model_names(&self) -> &'static [&'static str] {
-        &["model"]
+    fn model_names(&self) -> ModelNames {
+        ModelNames { chat: &["model"], embedding: &[] }
     }
 
     fn parsers(&self) -> &'static [&'static ParserFamily] {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::parse::{ContributionFraming, ContributionType};
 use retold::model::{Limits, RetryPolicy};
 use retold_stats::Algorithm;
-use retold_study::config::{ModelConfig, drawn_if_left_out};
+use retold_study::config::{ModelConfig, RequestKeys, drawn_if_left_out};
 
 /// The config file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -76,6 +76,7 @@ pub struct Config {
     #[serde(default = "defaults::impact")]
     pub reward_impact: f64,
     /// The model that plays, in the provider's spelling.
+    #[serde(default)]
     pub llm_model: String,
     /// From 0 to 2; left to the provider if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -114,6 +115,13 @@ pub struct Config {
     /// Ours: a folder of templates that replace the built-in ones with the same names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompts: Option<PathBuf>,
+    /// Ours: the model and its parameters as all studies spell them; they stand for `llm_model`, `llm_temperature` and `max_tokens`.
+    #[serde(default, skip_serializing_if = "RequestKeys::is_empty")]
+    pub request: RequestKeys,
+    /// Ours: whether consecutive messages of one role are sent as one, and a user's message first, for servers that want turns to
+    /// alternate. It shapes the prompts, so their hashes.
+    #[serde(default, skip_serializing)]
+    pub alternate: bool,
     /// Ours: the model that answers. `llm_model` is only a name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelConfig>,
@@ -177,6 +185,18 @@ pub struct ReasoningConfig {
 impl Default for ReasoningConfig {
     fn default() -> Self {
         ReasoningConfig { embedding_model: None, algorithm: Algorithm::default(), max_clusters: 6 }
+    }
+}
+
+impl Config {
+    /// The config with what `request` gives in the place of its own keys.
+    pub(super) fn with_own_keys(mut self) -> Config {
+        self.request.stand_for(
+            &mut self.llm_model,
+            &mut self.llm_temperature,
+            &mut self.max_tokens,
+        );
+        self
     }
 }
 

@@ -12,7 +12,7 @@ use retold_study::study::Study;
 /// # Errors
 /// [`ConfigError`] with file, line or key.
 pub fn load(file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
-    let config: Config = file.read(NAME)?;
+    let config = file.read::<Config>(NAME)?.with_own_keys();
     let prompts = file.prompts(config.prompts.as_deref(), built_in())?;
     let seed = config.seed;
     let runtime = Runtime {

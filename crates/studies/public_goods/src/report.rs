@@ -11,7 +11,7 @@ use super::rules::GameRules;
 use super::stage::Stage;
 use super::state::{Game, PlayedGames, Round};
 use super::words::{counted, number};
-use retold::run::Report;
+use retold::run::{FailedParts, Report};
 
 /// Contributions, payoffs and efficiency by round and by model, the methods of all decisions, and
 /// the groups.
@@ -84,7 +84,8 @@ pub(crate) fn report(config: &Config, state: &PlayedGames) -> Report {
         "groups": groups,
         "silhouette": state.silhouette,
     });
-    Report { json, text, ..Report::default() }
+    let failed = FailedParts { failed: failed as u64, of: players as u64, what: "players" };
+    Report { json, text, failed: Some(failed), ..Report::default() }
 }
 
 /// The rounds that the report shows, in its order.

@@ -11,7 +11,7 @@ use retold_study::charts::Chart;
 use retold_study::config::{ConfigError, ConfigFile, schema_of};
 use retold_study::error::{BoxError, StudyError};
 use retold_study::phase::steps;
-use retold_study::registration::Originals;
+use retold_study::registration::{ModelNames, Originals};
 use retold_study::settings::ExperimentSettings;
 use retold_study::shard::Sharding;
 use retold_study::study::Study;
@@ -81,8 +81,12 @@ impl Registration for PublicGoodsStudy {
         steps("round", settings.typed::<Settings>().map_or(0, |own| own.config.game_length))
     }
 
-    fn model_names(&self) -> &'static [&'static str] {
-        &["llm_model", "embedding_model"]
+    fn model_names(&self) -> ModelNames {
+        ModelNames { chat: &["llm_model"], embedding: &["embedding_model"] }
+    }
+
+    fn request_keys(&self) -> &'static [(&'static str, &'static str)] {
+        &[("model", "llm_model"), ("temperature", "llm_temperature"), ("max_tokens", "max_tokens")]
     }
 
     fn parsers(&self) -> &'static [&'static ParserFamily] {

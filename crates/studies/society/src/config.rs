@@ -57,6 +57,10 @@ pub struct Config {
     /// document's program. `null` leaves a parameter to the provider.
     #[serde(with = "RequestOfDocument")]
     pub request: RequestConfig,
+    /// Whether consecutive messages of one role are sent as one, and a user's message first, for servers that want turns to
+    /// alternate. It shapes the prompts, so their hashes.
+    #[serde(default, skip_serializing)]
+    pub alternate: bool,
     /// The model that answers.
     #[serde(default)]
     pub model: ModelConfig,

@@ -10,7 +10,7 @@ use retold_study::charts::Chart;
 use retold_study::config::{ConfigError, ConfigFile, RequestConfig, schema_of};
 use retold_study::error::{BoxError, StudyError};
 use retold_study::phase::steps;
-use retold_study::registration::Originals;
+use retold_study::registration::{ModelNames, Originals};
 use retold_study::settings::ExperimentSettings;
 use retold_study::shard::Sharding;
 use retold_study::study::Study;
@@ -74,8 +74,8 @@ impl Registration for SocietyStudy {
         steps("day", settings.typed::<Settings>().map_or(0, |settings| settings.days))
     }
 
-    fn model_names(&self) -> &'static [&'static str] {
-        &["model"]
+    fn model_names(&self) -> ModelNames {
+        ModelNames { chat: &["model"], embedding: &[] }
     }
 
     fn parsers(&self) -> &'static [&'static ParserFamily] {

@@ -48,6 +48,18 @@ impl ApiKind {
         API_KINDS.iter().copied().find(|kind| kind.as_str() == name)
     }
 
+    /// The API of the provider whose own model has this name, as far as names say.
+    pub fn of_model(name: &str) -> Option<Self> {
+        API_KINDS.iter().copied().find(|kind| kind.0.has_model(name))
+    }
+
+    /// The two parts of a name such as `anthropic/claude-sonnet-4-5`: the API and the model's own name there. `None` if it
+    /// does not begin with an API.
+    pub fn in_name(name: &str) -> Option<(Self, &str)> {
+        let (kind, rest) = name.split_once('/')?;
+        Some((ApiKind::named(kind)?, rest)).filter(|_| !rest.is_empty())
+    }
+
     /// Its name in settings.
     pub fn as_str(&self) -> &'static str {
         self.0.kind
@@ -191,6 +203,33 @@ impl<T> Visitor<'_> for VariantName<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_says_whose_it_is() {
+        for (name, kind) in [
+            ("gpt-4o-mini", Some("openai")),
+            ("gpt-5", Some("openai")),
+            ("o3", Some("openai")),
+            ("o4-mini", Some("openai")),
+            ("text-embedding-3-small", Some("openai")),
+            ("claude-sonnet-4-5", Some("anthropic")),
+            ("gemini-2.5-flash", Some("gemini")),
+            // Anybody may serve these.
+            ("gpt-oss-20b", None),
+            ("gpt-j-6b", None),
+            ("llama3", None),
+            ("openai/gpt-4o", None),
+        ] {
+            assert_eq!(ApiKind::of_model(name).map(|kind| kind.as_str()), kind, "{name}");
+        }
+        let parts =
+            |name: &'static str| ApiKind::in_name(name).map(|(api, rest)| (api.as_str(), rest));
+        assert_eq!(parts("openai/openai/gpt-oss-20b"), Some(("openai", "openai/gpt-oss-20b")));
+        assert_eq!(parts("responses/gpt-5"), Some(("responses", "gpt-5")));
+        for other in ["gpt-4o", "meta-llama/llama-3", "openai/", "simulated/x"] {
+            assert_eq!(parts(other), None, "{other}");
+        }
+    }
 
     #[test]
     fn a_kind_is_read_as_it_was_written() {

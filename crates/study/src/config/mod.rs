@@ -3,7 +3,8 @@
 //! - [`ConfigFile`]: a config as a study loads it, with the templates that it names.
 //! - [`load`], [`with_overrides`]: a typed config from a file and `--set KEY=VALUE`.
 //! - [`located`]: the line of an invalid value.
-//! - [`ModelConfig`], [`RequestConfig`]: the parts that all experiments have in common.
+//! - [`ModelConfig`], [`RequestConfig`]: the parts that all experiments have in common; [`RequestKeys`]: a config that has
+//!   keys of its own for the second.
 //! - [`BaseUrl`], [`AnswersFile`], [`KeyVariable`]: settings that only the user of this invocation
 //!   may choose.
 //! - [`schema_of`]: the JSON Schema of a file.
@@ -18,6 +19,7 @@ mod mistake;
 mod named;
 mod place;
 mod prompts;
+mod request_keys;
 mod schema;
 mod wrong;
 mod yaml;
@@ -28,6 +30,7 @@ pub use file::ConfigFile;
 pub use kinds::{ApiKind, ModelKind};
 pub use named::{AnswersFile, BaseUrl, KeyVariable};
 pub use place::located;
+pub use request_keys::RequestKeys;
 pub use schema::{drawn_if_left_out, schema_of};
 pub use wrong::{ConfigProblem, figure, names_folder, within};
 pub use yaml::{ConfigHead, load, read_text, relative_to, with_overrides};

@@ -1,5 +1,6 @@
 //! What a run would ask, from a recorded run: that of a config, or a fork.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use serde_json::{Value, json};
@@ -19,7 +20,7 @@ use crate::views::departures::{departures_json, departures_text};
 use crate::views::forecast::{ESTIMATED, forecast_text, new_calls_json};
 use retold::escaping::printable;
 use retold::event::RunStarted;
-use retold::model::{Answerer, Prices};
+use retold::model::{Answerer, Prices, RequestForm};
 use retold::run::{DryRun, DryRunSettings, Finish, Forecast, Mode, latest_start};
 use retold_study::config::ModelKind;
 use retold_study::study::StudySettings;
@@ -121,9 +122,14 @@ fn planned(args: &Args, selected: &RunSelection, global: &Global) -> Result<Call
         checked.map_err(|e| CliError::usage(e.to_string()))?;
         let kind = settings.runtime.model.kind;
         studies.pace(&started.experiment, &mut settings, kind);
+        // The form of its requests shapes which recorded answers it shares.
+        let mut started = started;
+        started.settings[RequestForm::KEY] = json!(settings.requests);
         return Ok(CallPlan { started, settings, rehearsal });
     };
     let mut study = studies.study(config, None, &args.settings, started.seed)?;
+    let model = ModelArgs::default();
+    model.name(studies, &study.experiment, &mut study.settings, &BTreeSet::new())?;
     let kind = study.settings.runtime.model.kind;
     studies.pace(&study.experiment, &mut study.settings, kind);
     if study.experiment != started.experiment {

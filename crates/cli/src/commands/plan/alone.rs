@@ -30,7 +30,8 @@ pub(super) fn show(
     output: &Output,
 ) -> Result<Status, CliError> {
     let (path, settings) = (config.to_owned(), args.settings.clone());
-    let named = NamedConfig { path, experiment: None, settings, shard: None };
+    let model = ModelArgs::default();
+    let named = NamedConfig { path, experiment: None, settings, shard: None, model };
     let study = named.study(global.studies)?;
     let (experiment, seed) = (study.experiment.clone(), study.seed);
     let drawn = if study.seed_is_drawn { drawn_seed(seed) } else { String::new() };

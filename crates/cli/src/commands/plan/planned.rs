@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::Args;
 use crate::error::CliError;
 use crate::global::Global;
+use crate::model::kinds;
 use crate::output::counted;
 use crate::runs::figures::figures_of;
 use crate::select::RunSelection;
@@ -15,7 +16,7 @@ use retold::model::{Price, Prices};
 use retold::run::{Forecast, ModelForecast};
 use retold::totals::{Figures, PartFigures, Totals};
 use retold_figures::{ExpectedInterval, Figure, FigureFinding, FigureTable};
-use retold_study::config::ModelKind;
+use retold_study::config::{ApiKind, ModelKind};
 
 /// What a run like another one would ask, cost and show.
 pub(super) struct PlannedRun {
@@ -38,12 +39,12 @@ fn price_of(model: &str, prices: &Prices) -> Result<Option<Price>, CliError> {
     if ModelKind::named(model).is_some() {
         return Ok(None);
     }
-    prices.price(model).map(Some).ok_or_else(|| {
-        let kinds: Vec<&str> = ModelKind::all().iter().map(|kind| kind.as_str()).collect();
+    let name = ApiKind::in_name(model).map_or(model, |(_, name)| name);
+    prices.price(name).map(Some).ok_or_else(|| {
         CliError::usage(format!(
             "--model {model:?} is neither a kind of model nor a model with a price"
         ))
-        .hint(format!("the kinds are {}", kinds.join(", ")))
+        .hint(format!("the kinds are {}", kinds()))
         .hint("give the prices of other models with --prices FILE")
     })
 }

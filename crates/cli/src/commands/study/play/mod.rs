@@ -101,7 +101,13 @@ fn run(
             let person = play.settings().iter().map(|setting| (*setting).to_owned());
             let settings: Vec<String> = settings.into_iter().chain(person).collect();
             let experiment = Some(study.to_owned());
-            let config = NamedConfig { path: config, experiment, settings, shard: None };
+            let config = NamedConfig {
+                path: config,
+                experiment,
+                settings,
+                shard: None,
+                model: model.clone(),
+            };
             let study = config.study(global.studies)?;
             let seat = seat_at(&terminal, play, &study.settings.experiment);
             let folder = FolderArgs::default();

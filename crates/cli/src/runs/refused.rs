@@ -1,0 +1,82 @@
+//! A run that stopped because a server refuses something about every request: what to type, and what is left of it.
+
+use crate::again;
+use crate::error::{CliError, Status};
+use crate::runs::folder::OutputFolder;
+use crate::runs::live;
+use crate::runs::phase_files::PhaseFiles;
+use retold::escaping::printable;
+use retold::id::RunId;
+use retold::log::Log;
+use retold::model::Refusal;
+use retold::run::abandon;
+
+/// What to type: the same command again if the run has no answers, or else a fork that shares those whose prompts stay.
+pub(super) fn refusal_hints(
+    refusal: &Refusal,
+    model: &str,
+    is_empty: bool,
+    name: &str,
+) -> Vec<String> {
+    let typed = |option: &str, value: &str| match is_empty {
+        true => again::with(&[(option, value.to_owned())]),
+        false => Some(format!("retold fork {name} {option} {value}")),
+    };
+    let after = match is_empty {
+        true => "nothing was answered, so the run was abandoned and its outputs folder is gone",
+        false => "the answers so far are kept: a fork shares those whose prompts stay the same",
+    };
+    let with = |option: &str, value: &str, what: &str| {
+        let command =
+            typed(option, value).unwrap_or_else(|| format!("the command with {option} {value}"));
+        format!("{what}: `{command}`")
+    };
+    let shown = printable(model, 100);
+    let what_to_do = match refusal {
+        Refusal::Model => {
+            format!(
+                "the server has no model {shown}: name one that it has with --model PROVIDER/MODEL, or its server with --base-url URL"
+            )
+        }
+        Refusal::Turns => with(
+            "--set",
+            "alternate=true",
+            "to send consecutive messages of one role as one, and a user's first",
+        ),
+        Refusal::LimitName => with("--set", "request.max_tokens=null", "to leave the limit out"),
+        Refusal::Field(field) if is_parameter(field) => {
+            with("--set", &format!("request.{field}=null"), "to leave it to the provider")
+        }
+        Refusal::Field(field) => {
+            let field = printable(field, 60);
+            with("--set", &format!("request.extra.{field}=null"), "to leave it out")
+        }
+        _ => "the message says what the server refuses".to_owned(),
+    };
+    vec![what_to_do, after.to_owned()]
+}
+
+/// Whether a parameter has a setting of its own.
+fn is_parameter(field: &str) -> bool {
+    matches!(field, "temperature" | "top_p" | "max_tokens")
+}
+
+/// Ends a run without answers for good, and removes what it has begun to write beside the log: it must not be in the way of
+/// the next one.
+pub(super) fn leave_nothing(
+    log: &Log,
+    run: RunId,
+    folder: Option<&OutputFolder>,
+    phase_files: Option<&PhaseFiles>,
+) -> Result<(), CliError> {
+    if let Some(phase_files) = phase_files {
+        phase_files.remove();
+    }
+    if let Some(folder) = folder {
+        live::remove(&folder.place());
+    }
+    let tokio = tokio::runtime::Builder::new_current_thread().build();
+    let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
+    tokio.block_on(abandon(log, run))?;
+    Ok(())
+}
