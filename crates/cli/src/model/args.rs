@@ -47,7 +47,7 @@ pub(crate) struct ModelArgs {
     /// The environment variable with the API key for a model's endpoint: MODEL=VARIABLE. Can be
     /// repeated. It is never recorded: give it again to resume or fork.
     #[arg(long = "endpoint-key", value_name = "MODEL=VARIABLE")]
-    endpoint_keys: Vec<String>,
+    pub(super) endpoint_keys: Vec<String>,
     /// Read the API key from this file instead of OPENAI_API_KEY (ANTHROPIC_API_KEY, GEMINI_API_KEY).
     #[arg(long, value_name = "FILE")]
     pub(super) key_file: Option<PathBuf>,
@@ -57,7 +57,7 @@ pub(crate) struct ModelArgs {
     pub(super) key: Option<SecretString>,
     // Last, because clap puts everything that follows under its heading.
     #[command(flatten)]
-    limits: LimitArgs,
+    pub(super) limits: LimitArgs,
 }
 
 /// As clap wants it.
@@ -93,7 +93,7 @@ impl ModelArgs {
             endpoints,
             endpoint_keys,
             key_file: _,
-            key,
+            key: _,
             limits: _,
         } = self;
         let chosen = self.kind(&runtime.model)?;

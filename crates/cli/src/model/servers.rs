@@ -18,7 +18,7 @@ use retold::model::openai::{OpenAiError, OpenAiSettings, at_server};
 use retold::model::{Answerer, ByName, NamedUrl};
 use retold::prompt::Api;
 use retold_study::config::{
-    AnswersFile, ApiKind, BaseUrl, EndpointConfig, KeyVariable, ModelConfig, ModelKind, Runtime,
+    AnswersFile, ApiKind, EndpointConfig, KeyVariable, ModelConfig, ModelKind, Runtime,
 };
 use retold_study::studies::Studies;
 use retold_study::study::StudySettings;
