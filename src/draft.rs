@@ -2,23 +2,19 @@
 //!
 //! A draft is locked while it is written, so that the leftovers of a killed process can be
 //! distinguished from a draft that another process is writing. The next process that writes to the
-//! same place removes leftovers.
+//! same place removes leftovers. One that was removed before it was locked is made again.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use crate::sidecar::is_of_log;
-
-/// A draft that was touched more recently than this may be new and not locked yet.
-const SETTLED: Duration = Duration::from_secs(10);
+use crate::sidecar::{is_of_log, lock_new};
 
 /// An unfinished file or folder; removed when dropped unless it was moved into place.
 pub struct Draft {
     path: PathBuf,
-    /// Held while the draft is written. `None` on systems without locks.
+    /// Locked while the draft is written. `None` on systems on which folders cannot be opened.
     _lock: Option<File>,
 }
 
@@ -29,10 +25,13 @@ impl Draft {
     /// It cannot be created, or [`OfLog`].
     pub fn file(path: &Path) -> io::Result<(Draft, File)> {
         refuse_log(path)?;
-        let draft = new_name(path)?;
-        let file = OpenOptions::new().write(true).create_new(true).open(&draft)?;
-        let lock = file.try_clone().ok().filter(|lock| lock.try_lock().is_ok());
-        Ok((Draft { path: draft, _lock: lock }, file))
+        loop {
+            let draft = new_name(path)?;
+            let file = OpenOptions::new().write(true).create_new(true).open(&draft)?;
+            if let Some(lock) = lock_new(file.try_clone()?, &draft) {
+                return Ok((Draft { path: draft, _lock: Some(lock) }, file));
+            }
+        }
     }
 
     /// Creates the draft of a folder for `path`.
@@ -41,17 +40,25 @@ impl Draft {
     /// It cannot be created, or [`OfLog`]: SQLite cannot open a log beside a folder of such a name.
     pub fn folder(path: &Path) -> io::Result<Draft> {
         refuse_log(path)?;
-        let draft = new_name(path)?;
-        match fs::create_dir(&draft) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                fs::create_dir_all(folder_of(path))?;
-                // Whatever is there by now may be a link, which must not be followed.
-                fs::create_dir(&draft)?;
+        loop {
+            let draft = new_name(path)?;
+            match fs::create_dir(&draft) {
+                Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                    fs::create_dir_all(folder_of(path))?;
+                    // Whatever is there by now may be a link, which must not be followed.
+                    fs::create_dir(&draft)?;
+                }
+                made => made?,
             }
-            made => made?,
+            let lock = match File::open(&draft) {
+                Ok(folder) => lock_new(folder, &draft),
+                Err(e) if e.kind() == io::ErrorKind::NotFound => None,
+                Err(_) => return Ok(Draft { path: draft, _lock: None }),
+            };
+            if lock.is_some() {
+                return Ok(Draft { path: draft, _lock: lock });
+            }
         }
-        let lock = File::open(&draft).ok().filter(|lock| lock.try_lock().is_ok());
-        Ok(Draft { path: draft, _lock: lock })
     }
 
     /// The path of the draft.
@@ -123,21 +130,22 @@ fn sweep(path: &Path, name: &OsStr) {
         let random = rest.and_then(|rest| rest.strip_suffix(END.as_bytes()));
         let is_draft =
             |random: &[u8]| random.len() == 16 && random.iter().all(u8::is_ascii_hexdigit);
-        if random.is_some_and(is_draft) && is_left(&entry) {
+        // It stays locked until it is gone.
+        if random.is_some_and(is_draft)
+            && let Some(_locked) = left(&entry)
+        {
             remove(&entry.path());
         }
     }
 }
 
-/// Whether nobody is writing a draft any more. A link is never one of our drafts.
-fn is_left(entry: &fs::DirEntry) -> bool {
-    let Ok(about) = entry.metadata() else { return false };
-    let age = about.modified().ok().and_then(|at| at.elapsed().ok());
-    if about.is_symlink() || !(about.is_file() || about.is_dir()) || age.is_none_or(|a| a < SETTLED)
-    {
-        return false;
+/// A draft that nobody is writing any more, locked. A link is never one of our drafts.
+fn left(entry: &fs::DirEntry) -> Option<File> {
+    let about = entry.metadata().ok()?;
+    if about.is_symlink() || !(about.is_file() || about.is_dir()) {
+        return None;
     }
-    File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok())
+    File::open(entry.path()).ok().filter(|file| file.try_lock().is_ok())
 }
 
 /// The folder that a path is in.
@@ -152,11 +160,6 @@ pub fn folder_of(path: &Path) -> &Path {
 mod tests {
     use super::*;
 
-    fn age(path: &Path) {
-        let then = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
-        File::open(path).unwrap().set_modified(then).unwrap();
-    }
-
     #[test]
     fn only_drafts_of_dead_processes_are_removed() {
         let place = tempfile::tempdir().unwrap();
@@ -164,7 +167,6 @@ mod tests {
         let beside = |name: &str| {
             let file = place.path().join(name);
             fs::write(&file, "x").unwrap();
-            age(&file);
             file
         };
         let dead = beside(".run.jsonl.0123456789abcdef.part");
@@ -175,14 +177,29 @@ mod tests {
             beside("run.jsonl.0123456789abcdef.part"),
         ];
         let (live, _file) = Draft::file(&path).unwrap();
-        age(live.path());
-        assert!(!dead.exists());
-        let young = place.path().join(".run.jsonl.0123456789abcdee.part");
-        fs::write(&young, "x").unwrap();
+        assert!(!dead.exists(), "it was left a moment ago, by the clock or not");
         drop(Draft::file(&path).unwrap());
-        for kept in others.iter().chain([&young]).map(PathBuf::as_path).chain([live.path()]) {
+        for kept in others.iter().map(PathBuf::as_path).chain([live.path()]) {
             assert!(kept.exists(), "{}", kept.display());
         }
+    }
+
+    /// Whoever makes a draft while others look for leftovers has it, or makes another one.
+    #[test]
+    fn a_draft_is_never_taken_from_a_living_process() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("run.jsonl");
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        let (draft, _file) = Draft::file(&path).unwrap();
+                        assert!(draft.path().exists());
+                    }
+                });
+            }
+        });
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
     }
 
     #[test]
@@ -192,9 +209,7 @@ mod tests {
         let dead = place.path().join(".study.0123456789abcdef.part");
         fs::create_dir(&dead).unwrap();
         fs::write(dead.join("votes.csv"), "x").unwrap();
-        age(&dead);
         let live = Draft::folder(&path).unwrap();
-        age(live.path());
         drop(Draft::folder(&path).unwrap());
         assert!(!dead.exists());
         assert!(live.path().exists());

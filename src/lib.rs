@@ -78,6 +78,8 @@
 //! - [`exchange`], [`jsonl`]: runs and bare exchanges as files
 //! - [`escaping`], [`explain`], [`encoding`], [`unique`], [`draft`], [`sidecar`]: text from elsewhere
 //!   read and shown safely, files read and written safely
+//! - [`process`]: which process is meant, and whether it is alive
+//! - [`patterns`]: patterns from elsewhere, compiled within a budget
 //! - [`percentile`], [`counted`]: percentiles of sorted values; numbers as people read them
 //!
 //! # Features
@@ -111,7 +113,9 @@ mod lookup;
 pub mod model;
 mod open;
 pub mod parse;
+pub mod patterns;
 pub mod percentile;
+pub mod process;
 pub mod prompt;
 pub mod proof;
 pub mod run;

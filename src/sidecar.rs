@@ -5,7 +5,7 @@
 //! device. Anything like that is refused and left as it is. Only a regular file with a single name
 //! is opened, and only if its owner is allowed to write to the user's file.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
 
@@ -258,6 +258,33 @@ fn existing(_of: &Path, path: &Path, write: bool) -> Result<Option<File>, Sideca
         Ok(file) => Ok(Some(file)),
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
         Err(source) => Err(io(path, source)),
+    }
+}
+
+/// Whether a path leads to an open file, or to another one by now.
+#[cfg(unix)]
+pub fn is_same_file(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (file.metadata(), path.symlink_metadata()) {
+        (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
+        _ => false,
+    }
+}
+
+/// Whether a path leads to an open file, or to another one by now.
+#[cfg(not(unix))]
+pub fn is_same_file(_file: &File, path: &Path) -> bool {
+    path.exists()
+}
+
+/// Locks a file or folder that was just made at a path, so that it cannot be taken for what a dead process has left; `None` if
+/// somebody did so before, and it is gone.
+pub fn lock_new(file: File, path: &Path) -> Option<File> {
+    match file.try_lock() {
+        Ok(()) => is_same_file(&file, path).then_some(file),
+        Err(TryLockError::WouldBlock) => None,
+        // Where files cannot be locked, nobody else can lock it either, so it is left alone.
+        Err(TryLockError::Error(_)) => Some(file),
     }
 }
 

@@ -51,7 +51,7 @@ pub(super) fn take(log: &Path, run: RunId) -> Result<Lease, LogError> {
             Err(TryLockError::Error(e)) => return Err(cannot_open(&path, e)),
         }
         // The previous holder may have removed the file between our opening and our locking it.
-        if !is_same_file(&file, &path) {
+        if !sidecar::is_same_file(&file, &path) {
             continue;
         }
         let _ = file.set_len(0);
@@ -70,20 +70,6 @@ pub fn is_being_written(log: &Path, run: RunId) -> bool {
         // If this cannot be found out, somebody may.
         Err(_) => true,
     }
-}
-
-#[cfg(unix)]
-fn is_same_file(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    match (file.metadata(), path.symlink_metadata()) {
-        (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
-        _ => false,
-    }
-}
-
-#[cfg(not(unix))]
-fn is_same_file(_file: &File, path: &Path) -> bool {
-    path.exists()
 }
 
 fn cannot_open(path: &Path, error: std::io::Error) -> LogError {

@@ -11,7 +11,7 @@ use super::messages::Messages;
 use super::straight::{self, ItemPositions};
 use super::transport::{TRANSPORT, TRANSPORT_LISTS, TransportList, list};
 use crate::id::PromptHash;
-use crate::values::MOST_VALUES;
+use crate::values::{self, MOST_VALUES};
 
 /// The kind of question that a model is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -288,6 +288,12 @@ impl Request {
             return Err(not("its canonical form differs".to_owned()));
         }
         Ok(request)
+    }
+
+    /// How many bytes it takes in memory, in about: its text, and its values.
+    pub fn footprint(&self) -> usize {
+        const VALUE: usize = size_of::<Value>();
+        self.canonical().len() + VALUE * values::count(self.canonical().as_bytes())
     }
 
     /// The kind of question.

@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use retold::log::{CopyFolder, LogError};
 use retold::sidecar;
@@ -14,9 +13,6 @@ const PREFIX: &str = "retold-copy-";
 
 /// The file that is locked.
 const LOCK: &str = "lock";
-
-/// A younger folder may just be made, and not locked yet.
-const OLD: Duration = Duration::from_secs(60);
 
 /// A folder that is removed when this is dropped.
 #[derive(Debug)]
@@ -33,11 +29,13 @@ impl PrivateCopy {
     pub(crate) fn make() -> io::Result<Self> {
         let temporary = std::env::temp_dir();
         remove_left(&temporary);
-        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(&temporary)?;
-        let locked = File::create_new(folder.path().join(LOCK))?;
-        // Where files cannot be locked, nobody else can lock it either, so it is left alone.
-        let _ = locked.try_lock();
-        Ok(PrivateCopy { folder, _locked: locked })
+        loop {
+            let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(&temporary)?;
+            let lock = folder.path().join(LOCK);
+            if let Some(locked) = sidecar::lock_new(File::create_new(&lock)?, &lock) {
+                return Ok(PrivateCopy { folder, _locked: locked });
+            }
+        }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -55,12 +53,12 @@ fn remove_left(temporary: &Path) {
 }
 
 fn remove_if_left(folder: &Path) -> io::Result<()> {
-    let found = folder.symlink_metadata()?;
-    let is_old = found.modified()?.elapsed().is_ok_and(|age| age > OLD);
-    if found.is_dir() && is_old && File::open(folder.join(LOCK))?.try_lock().is_ok() {
-        std::fs::remove_dir_all(folder)?;
+    // Whoever makes it has the lock, or finds it gone and makes another one.
+    let lock = File::open(folder.join(LOCK))?;
+    match folder.symlink_metadata()?.is_dir() && lock.try_lock().is_ok() {
+        true => std::fs::remove_dir_all(folder),
+        false => Ok(()),
     }
-    Ok(())
 }
 
 /// A private copy of a log and of what is beside it. If it was cut off, it is made as long as it was:
@@ -92,29 +90,23 @@ fn regular(path: &Path) -> Option<File> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::SystemTime;
-
     use super::*;
 
     #[test]
     fn a_copy_that_nobody_reads_is_removed() {
         let temporary = tempfile::tempdir().unwrap();
         let at = |name: &str| temporary.path().join(name);
-        for name in ["retold-copy-left", "retold-copy-read", "retold-copy-young", "other"] {
+        for name in ["retold-copy-left", "retold-copy-read", "other"] {
             std::fs::create_dir(at(name)).unwrap();
             std::fs::write(at(name).join("log.db"), "a copy").unwrap();
             std::fs::write(at(name).join(LOCK), "").unwrap();
-            if name != "retold-copy-young" {
-                let old = SystemTime::UNIX_EPOCH;
-                File::open(at(name)).unwrap().set_modified(old).unwrap();
-            }
         }
         let reader = File::open(at("retold-copy-read").join(LOCK)).unwrap();
         reader.try_lock().unwrap();
         remove_left(temporary.path());
-        let left = ["retold-copy-left", "retold-copy-read", "retold-copy-young", "other"];
+        let left = ["retold-copy-left", "retold-copy-read", "other"];
         let left = left.map(|name| at(name).exists());
-        assert_eq!(left, [false, true, true, true]);
+        assert_eq!(left, [false, true, true]);
         drop(reader);
         remove_left(temporary.path());
         assert!(!at("retold-copy-read").exists());

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use object_store::ObjectStore;
-use retold::id::{RunId, Time};
+use retold::id::RunId;
 use retold::log::{
     Backend, Committer, Fault, Finding, LastWriter, Lease, LeaseGuard, LogError, Reader,
     UncountedEvents,
@@ -145,11 +145,9 @@ async fn settle(segments: &Segments, run: RunId) -> Result<(), LogError> {
     }
     let last = segments.last(run, end).await?;
     let ended = last.events.last().is_some_and(|event| event.kind == "RunFinished");
-    let wrote = last.events.last().map_or(Time(0), |event| event.time);
     let writer = &last.footer.writer;
-    let is_us = writer.pid == std::process::id();
-    if !ended && !is_us && writer.is_alive(wrote) == Some(true) {
-        let holder = format!(" ({})", last.footer.writer);
+    if !ended && !writer.is_own() && writer.is_alive() == Some(true) {
+        let holder = format!(" ({writer})");
         return Err(LogError::InUse { run, holder });
     }
     if end.all == end.segments {

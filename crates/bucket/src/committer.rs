@@ -8,21 +8,22 @@ use retold::event::chain::LinkedEvent;
 use retold::id::{EventHash, RunId, Seq};
 use retold::log::ledger::LedgerChange;
 use retold::log::{Append, Committer, Head, LogError, Provenance};
+use retold::prompt::Request;
 
 use crate::backend::Shared;
 use crate::ledger_entry::NewEntry;
 use crate::objects::Created;
 use crate::repeated::RepeatedEvent;
 use crate::run_end::RunEnd;
-use crate::segment::{AnnouncedEntry, NewSegment, Segment, decode, encode};
+use crate::segment::{AnnouncedEntry, MOST_BYTES, NewSegment, Segment, encode};
 use crate::segments::Segments;
 use crate::writer::Writer;
 
 /// The most events in a segment.
 const MOST_EVENTS: usize = 4096;
 
-/// And the most bytes of text, prompts included; a single event may have more.
-const MOST_BYTES: usize = 16 << 20;
+/// And the most bytes that it takes in memory, prompts included; a single event may have more.
+const FULL_BYTES: usize = 16 << 20;
 
 /// What was appended to a run and not flushed.
 #[derive(Debug, Default, Clone)]
@@ -236,7 +237,8 @@ impl RunCommit {
                     left = later;
                 }
                 Created::Other(found) => {
-                    let there = decode(path.as_ref(), (run, number), &found)
+                    let there = segments
+                        .decode(path.as_ref(), (run, number), &found, MOST_BYTES)
                         .map_err(|fault| LogError::corrupt(run, footer.first(), fault))?;
                     let Some(known) = same_history(left, &there, is_copy) else {
                         let holder = format!(" ({})", there.footer.writer);
@@ -270,12 +272,12 @@ fn fitting(events: &[LinkedEvent]) -> usize {
     let size = |event: &LinkedEvent| {
         let event = event.event();
         let content = event.content.as_ref().map_or(0, |content| content.bytes().len());
-        let prompt = event.prompt.as_ref().map_or(0, |request| request.canonical().len());
+        let prompt = event.prompt.as_ref().map_or(0, Request::footprint);
         content + prompt + event.body.len()
     };
     let fits = events.iter().take(MOST_EVENTS).take_while(|event| {
         bytes += size(event);
-        bytes <= MOST_BYTES
+        bytes <= FULL_BYTES
     });
     fits.count().max(1)
 }

@@ -9,6 +9,7 @@
 //! (see [`RepeatedEvent`]), and before these their contents, each once in an object.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -24,10 +25,11 @@ use crate::ledger_pages::{LARGEST_PAGE, first_repeated};
 use crate::lost_ledger::is_lost;
 use crate::names::Names;
 use crate::objects::{Created, Objects, TOGETHER};
+use crate::packing::{UnpackBudget, packed};
 use crate::repeated::RepeatedEvent;
 
 /// The most bytes of lines in an object: a page of 4,096 objects with 64 thousand bytes each.
-const MOST_BYTES: usize = 1 << 28;
+const MOST_BYTES: u64 = 1 << 28;
 
 /// How many names a store lists at once: S3, Google Cloud Storage and others, 1,000
 /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html>).
@@ -143,9 +145,25 @@ struct LedgerText {
 }
 
 impl LedgerText {
-    fn new(number: u64, object: &Path, bytes: &Bytes) -> Result<Self, LogError> {
-        let text = zstd::bulk::decompress(bytes, MOST_BYTES).map_err(|e| changed(object, e))?;
-        let text = String::from_utf8(text).map_err(|e| changed(object, e))?;
+    fn new(
+        number: u64,
+        object: &Path,
+        bytes: &Bytes,
+        budget: &UnpackBudget,
+    ) -> Result<Self, LogError> {
+        let room = budget.room(bytes.len());
+        let mut text = String::new();
+        // One more shows that there are more.
+        let read = zstd::Decoder::with_buffer(&bytes[..])
+            .and_then(|lines| lines.take(room.min(MOST_BYTES) + 1).read_to_string(&mut text));
+        read.map_err(|e| changed(object, e))?;
+        budget.spend(text.len() as u64, room).map_err(|e| changed(object, e))?;
+        if text.len() as u64 > MOST_BYTES {
+            return Err(changed(
+                object,
+                format!("it has more than {} MiB of lines", MOST_BYTES >> 20),
+            ));
+        }
         let object_of = |line| Some(serde_json::from_str::<EntryLine>(line).ok()?.object);
         // Lines that cannot be read are reported when they are taken.
         let first = text.lines().find_map(object_of).unwrap_or(number);
@@ -159,11 +177,12 @@ pub(crate) struct Ledger {
     objects: Objects,
     names: Names,
     known: Mutex<Arc<KnownLedger>>,
+    unpacked: UnpackBudget,
 }
 
 impl Ledger {
     pub(crate) fn new(objects: Objects, names: Names) -> Self {
-        Ledger { objects, names, known: Mutex::default() }
+        Ledger { objects, names, known: Mutex::default(), unpacked: UnpackBudget::default() }
     }
 
     /// The ledger as far as it is now.
@@ -206,7 +225,7 @@ impl Ledger {
             }
             let text = known.object(number, &entries);
             let failed = |error| LogError::failed(self.objects.name(), error);
-            let bytes = zstd::bulk::compress(text.as_bytes(), 3).map_err(failed)?.into();
+            let bytes = packed(&text).map_err(failed)?.into();
             match self.objects.create(&self.names.ledger_object(number), &bytes).await? {
                 Created::Here => {
                     let known = Arc::make_mut(&mut known);
@@ -237,7 +256,7 @@ impl Ledger {
         while at > after {
             let object = name(at);
             let read = match self.objects.get(&object).await? {
-                Some(bytes) => LedgerText::new(at, &object, &bytes),
+                Some(bytes) => LedgerText::new(at, &object, &bytes, &self.unpacked),
                 None => Err(missing(&object)),
             };
             match read {
@@ -282,7 +301,8 @@ impl Ledger {
             let found = self.objects.get_all(paths).await?;
             for (number, bytes) in numbers.into_iter().zip(found) {
                 let Some(bytes) = bytes else { return Ok(()) };
-                let text = LedgerText::new(number, &self.names.ledger_object(number), &bytes)?;
+                let object = self.names.ledger_object(number);
+                let text = LedgerText::new(number, &object, &bytes, &self.unpacked)?;
                 self.take(&text, known)?;
             }
             window = (window * 2).min(TOGETHER);
@@ -302,7 +322,8 @@ impl Ledger {
             for (number, bytes) in some.iter().zip(self.objects.get_all(paths).await?) {
                 let object = self.names.ledger_object(*number);
                 let bytes = bytes.ok_or_else(|| missing(&object))?;
-                self.take(&LedgerText::new(*number, &object, &bytes)?, &mut each)?;
+                let text = LedgerText::new(*number, &object, &bytes, &self.unpacked)?;
+                self.take(&text, &mut each)?;
             }
         }
         let same = |one: &KnownEntry, other: &KnownEntry| {

@@ -45,6 +45,7 @@ mod lost_ledger;
 mod marker;
 mod names;
 mod objects;
+mod packing;
 mod read_ahead;
 mod reader;
 mod recent;

@@ -9,7 +9,7 @@ use retold::log::LogError;
 
 use crate::names::{Names, number_of};
 use crate::objects::Objects;
-use crate::segment::decode;
+use crate::segment::footer;
 
 /// Whether a log whose ledger has no objects once had one.
 ///
@@ -47,8 +47,8 @@ pub(crate) async fn has_gone_on(
     for number in before {
         let path = names.segment(run, *number);
         let bytes = objects.get(&path).await?.unwrap_or_default();
-        match decode(path.as_ref(), (run, *number), &bytes) {
-            Ok(segment) if segment.footer.more => {}
+        match footer(path.as_ref(), (run, *number), &bytes) {
+            Ok(footer) if footer.more => {}
             _ => return Ok(last > number),
         }
     }

@@ -8,11 +8,14 @@ use retold::log::LogError;
 use tokio::task::JoinHandle;
 
 use crate::objects::TOGETHER;
-use crate::segment::Segment;
+use crate::segment::{MOST_BYTES, Segment};
 use crate::segments::{Place, ReadSegment, Segments};
 
 /// How many bytes of lines are read ahead, or one segment if it has more.
 const AHEAD_BYTES: u64 = 16 << 20;
+
+/// How many bytes all segments together take that were read ahead.
+const HELD_BYTES: u64 = 4 * AHEAD_BYTES;
 
 /// A segment that is being read.
 type BegunRead = JoinHandle<Result<Arc<Segment>, LogError>>;
@@ -74,8 +77,11 @@ impl ReadAhead {
         while self.begun.len() < self.window {
             let Some(place) = segments.after(run, last) else { return };
             let segments = segments.clone();
+            // A larger one is read when it is used.
+            let most = (HELD_BYTES / self.window as u64).min(MOST_BYTES);
             // Which event it has to have is known, and checked, when it is used.
-            let read = async move { segments.segment(run, place, Seq(u64::MAX)).await };
+            let read =
+                async move { segments.segment_within(run, place, Seq(u64::MAX), most).await };
             self.begun.push_back((run, place, tokio::spawn(read)));
             last = place;
         }

@@ -18,12 +18,13 @@ use crate::compaction::Compaction;
 use crate::ledger::{KnownLedger, Ledger};
 use crate::names::Names;
 use crate::objects::Objects;
+use crate::packing::UnpackBudget;
 use crate::recent::Recent;
 use crate::run_end::RunEnd;
-use crate::segment::{Footer, Segment, decode};
+use crate::segment::{Footer, MOST_BYTES, Segment, Unpacking, decode};
 
-/// How many bytes of segments that were read are kept, as they are in the store.
-const KEPT_BYTES: usize = 8 << 20;
+/// How many bytes of segments that were read are kept.
+const KEPT_BYTES: usize = 64 << 20;
 
 /// How many bytes of directories are kept.
 const KEPT_BLOCKS: usize = 64 << 20;
@@ -43,6 +44,7 @@ pub(crate) struct Segments {
     pub(crate) ledger: Ledger,
     known: Mutex<KnownSegments>,
     cache: OnceLock<Cache>,
+    pub(crate) unpacked: UnpackBudget,
 }
 
 /// Where a segment is.
@@ -91,7 +93,8 @@ impl Default for KnownSegments {
 impl Segments {
     pub(crate) fn new(objects: Objects, names: Names) -> Self {
         let ledger = Ledger::new(objects.clone(), names.clone());
-        Segments { objects, names, ledger, known: Mutex::default(), cache: OnceLock::new() }
+        let (known, unpacked) = (Mutex::default(), UnpackBudget::default());
+        Segments { objects, names, ledger, known, cache: OnceLock::new(), unpacked }
     }
 
     /// Keeps segments in a folder of this machine from now on.
@@ -100,10 +103,24 @@ impl Segments {
         let _ = self.cache.set(cache);
     }
 
-    /// A segment that is kept on this machine, with its size, unless what is there is not as it was written.
-    fn kept(&self, object: &str, version: &str, key: (RunId, u64)) -> Option<(Segment, usize)> {
+    /// A segment that is kept on this machine, unless what is there is not as it was written.
+    fn kept(&self, object: &str, version: &str, key: (RunId, u64), most: u64) -> Option<Segment> {
         let bytes = self.cache.get()?.get(object, version)?;
-        Some((decode(object, key, &bytes).ok()?, bytes.len()))
+        self.decode(object, key, &bytes, most).ok()
+    }
+
+    /// A segment of at most so many bytes, within the budget of the log.
+    ///
+    /// # Errors
+    /// [`SegmentFault`].
+    pub(crate) fn decode(
+        &self,
+        object: &str,
+        key: (RunId, u64),
+        bytes: &[u8],
+        most: u64,
+    ) -> Result<Segment, SegmentFault> {
+        decode(object, key, bytes, Unpacking { budget: &self.unpacked, most })
     }
 
     fn keep(&self, object: &str, version: &str, bytes: &Bytes) {
@@ -135,6 +152,20 @@ impl Segments {
         place: Place,
         first: Seq,
     ) -> Result<Arc<Segment>, LogError> {
+        self.segment_within(run, place, first, MOST_BYTES).await
+    }
+
+    /// The same, if it has at most so many bytes; a larger one is refused as damaged.
+    ///
+    /// # Errors
+    /// As [`segment`](Self::segment).
+    pub(crate) async fn segment_within(
+        &self,
+        run: RunId,
+        place: Place,
+        first: Seq,
+        most: u64,
+    ) -> Result<Arc<Segment>, LogError> {
         if let Some(segment) = self.known().recent.get(&(run, place)) {
             return Ok(segment);
         }
@@ -145,7 +176,7 @@ impl Segments {
                 // It may have been compacted again.
                 let is_same = compaction.end().head.seq == end;
                 let number = if is_same { number } else { compaction.holding(first) };
-                return match self.compacted(run, &compaction, number, first).await {
+                return match self.compacted(run, &compaction, number, first, most).await {
                     Err(damage @ LogError::Corrupt { .. }) if first != Seq(u64::MAX) => {
                         self.instead_of(run, first, damage).await
                     }
@@ -157,35 +188,35 @@ impl Segments {
         let path = self.names.segment(run, number);
         let object = path.to_string();
         let version = self.known().versions.get(&(run, number)).cloned();
-        let kept = version.as_deref().and_then(|it| self.kept(&object, it, (run, number)));
-        if let Some((segment, bytes)) = kept {
-            return Ok(self.read(run, number, segment, bytes));
+        let kept = version.as_deref().and_then(|it| self.kept(&object, it, (run, number), most));
+        if let Some(segment) = kept {
+            return Ok(self.read(run, number, segment));
         }
         let Some(bytes) = self.objects.get(&path).await? else {
             // It may have been removed after somebody compacted the run.
             return match self.find_compaction(run).await {
                 Ok(Some(found)) if found.end().head.seq >= first => {
-                    self.compacted(run, &found, found.holding(first), first).await
+                    self.compacted(run, &found, found.holding(first), first, most).await
                 }
                 Err(LogError::Corrupt { fault, .. }) => Err(LogError::corrupt(run, first, *fault)),
                 Err(error) => Err(error),
                 Ok(_) => Err(corrupt(SegmentFault::Missing { object })),
             };
         };
-        let segment = decode(&object, (run, number), &bytes).map_err(corrupt)?;
+        let segment = self.decode(&object, (run, number), &bytes, most).map_err(corrupt)?;
         if let Some(version) = version {
             self.keep(&object, &version, &bytes);
         }
-        Ok(self.read(run, number, segment, bytes.len()))
+        Ok(self.read(run, number, segment))
     }
 
     /// Notes a segment that was read, and is an object of its own.
-    fn read(&self, run: RunId, number: u64, segment: Segment, bytes: usize) -> Arc<Segment> {
+    fn read(&self, run: RunId, number: u64, segment: Segment) -> Arc<Segment> {
         let segment = Arc::new(segment);
         let mut known = self.known();
         known.lasts.entry(run).or_default().insert(number, segment.footer.last());
         known.asked.note((run, number), segment.requests.keys());
-        known.recent.keep((run, Place::Object(number)), segment.clone(), bytes);
+        known.recent.keep((run, Place::Object(number)), segment.clone(), segment.held as usize);
         segment
     }
 
@@ -201,30 +232,31 @@ impl Segments {
         compaction: &Compaction,
         number: usize,
         first: Seq,
+        most: u64,
     ) -> Result<Arc<Segment>, LogError> {
         let corrupt = |fault| LogError::corrupt(run, first, fault);
         let key = (run, number as u64 + 1);
         // The name of its part has the hash of that.
         let (object, version) = (self.part_of(compaction, number).to_string(), number.to_string());
         let is_it = |segment: &Segment| compaction.is_where_it_says(number, &segment.footer);
-        let kept = self.kept(&object, &version, key).filter(|(segment, _)| is_it(segment));
-        let (segment, bytes) = match kept {
+        let kept = self.kept(&object, &version, key, most).filter(is_it);
+        let segment = match kept {
             Some(kept) => kept,
             None => {
                 let (path, bytes) = self.compacted_bytes(compaction, number).await?;
                 let (object, bytes) = (path.to_string(), bytes.map_err(corrupt)?);
-                let segment = decode(&object, key, &bytes).map_err(corrupt)?;
+                let segment = self.decode(&object, key, &bytes, most).map_err(corrupt)?;
                 if !is_it(&segment) {
                     let why = "it does not have the events that its directory says".to_owned();
                     return Err(corrupt(SegmentFault::Changed { object, why }));
                 }
                 self.keep(&object, &version, &bytes);
-                (segment, bytes.len())
+                segment
             }
         };
         let segment = Arc::new(segment);
         let place = Place::Compacted(compaction.end().head.seq, number);
-        self.known().recent.keep((run, place), segment.clone(), bytes);
+        self.known().recent.keep((run, place), segment.clone(), segment.held as usize);
         Ok(segment)
     }
 

@@ -12,8 +12,8 @@ use retold::model::{ModelInfo, Response, UNENDED, Unreadable, providers};
 use retold::prompt::{Request, RequestError};
 use retold_wire::{
     AnswerTooLong, AskedError, Elsewhere, ImportSource, Incoming, Key, LoggedOutcome, PROGRAM,
-    ProgramSettings, RecordedRules, ReplayQueue, ReplayTurn, Rules, Ticket, is_counted, is_kept,
-    translated,
+    ProgramSettings, RecordedRules, ReplayQueue, ReplayTurn, RuleError, Rules, Ticket, is_counted,
+    is_kept, translated,
 };
 use serde_json::json;
 
@@ -190,6 +190,9 @@ enum NotCollected {
     /// Its request cannot be recorded.
     #[error(transparent)]
     Asked(#[from] AskedError),
+    /// The rules cannot be applied to its request.
+    #[error(transparent)]
+    Rules(#[from] RuleError),
     /// Its request has no canonical form without what is redacted.
     #[error(transparent)]
     Request(#[from] RequestError),
@@ -340,7 +343,7 @@ impl RunBuilder {
             }
             TrafficQuestion::Other { name, request, labels } => {
                 let request = self.rules.redact_request(*request)?;
-                let prompt = self.rules.key(&request);
+                let prompt = self.rules.key(&request)?;
                 let call = CallPath::new(format!("{name}/{}", prompt.short(16)))?;
                 let key = Key { call, prompt };
                 let redacted =

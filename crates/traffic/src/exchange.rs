@@ -162,27 +162,40 @@ pub(crate) fn status(code: u64) -> Result<StatusCode, FileProblem> {
 
 /// A body without its content encoding, and its headers without what described that. A body that is
 /// not encoded although a header says so was decoded by the tool that recorded it.
-pub(crate) fn plain(headers: &mut HeaderMap, body: Bytes, place: &str, notes: &mut Notes) -> Bytes {
+///
+/// # Errors
+/// [`FileProblem`] if the bodies of the file are too much.
+pub(crate) fn plain(
+    headers: &mut HeaderMap,
+    body: Bytes,
+    place: &str,
+    notes: &mut Notes,
+) -> Result<Bytes, FileProblem> {
     headers.remove(TRANSFER_ENCODING);
     let encodings = encodings(headers);
     headers.remove(CONTENT_ENCODING);
     if encodings.is_empty() || body.is_empty() {
-        return body;
+        return Ok(body);
     }
     headers.remove(CONTENT_LENGTH);
-    match decoded(&encodings, body.clone())
-        .or_else(|error| inflated(&encodings, &body).ok_or(error))
-    {
-        Ok(plain) => plain,
-        Err(_) if !looks_encoded(&encodings, &body) => body,
-        Err(error) => {
-            notes.lost(
-                &format!("the content encoding of a body, which is kept as it is ({error})"),
-                place,
-            );
-            body
-        }
-    }
+    Ok(
+        match decoded(&encodings, body.clone())
+            .or_else(|error| inflated(&encodings, &body).ok_or(error))
+        {
+            Ok(plain) => {
+                notes.decoded(plain.len())?;
+                plain
+            }
+            Err(_) if !looks_encoded(&encodings, &body) => body,
+            Err(error) => {
+                notes.lost(
+                    &format!("the content encoding of a body, which is kept as it is ({error})"),
+                    place,
+                );
+                body
+            }
+        },
+    )
 }
 
 /// A body whose encoding is called `deflate` and lacks the frame of zlib, as some servers send it and all clients read it.
@@ -238,7 +251,8 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_ENCODING, HeaderValue::from_static("deflate"));
         let mut notes = Notes::default();
-        assert_eq!(plain(&mut headers, packed.clone(), "here", &mut notes), "hello hello hello");
+        let plain = plain(&mut headers, packed.clone(), "here", &mut notes).unwrap();
+        assert_eq!(plain, "hello hello hello");
         assert!(headers.is_empty() && notes.all().next().is_none());
         assert_eq!(inflated("gzip", &packed), None);
         assert_eq!(inflated("deflate", &Bytes::from_static(b"hello")), None);

@@ -4,8 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use retold::counted::counted;
 
+use crate::error::FileProblem;
+
 /// How many places are named for each.
 const PLACES: usize = 5;
+
+/// The most bytes that all bodies of a file have without their content encodings.
+const MOST_DECODED: usize = 256 << 20;
 
 /// What could not be represented.
 #[derive(Debug, Clone, Default)]
@@ -13,6 +18,8 @@ pub struct Notes {
     lost: BTreeMap<String, Vec<String>>,
     names: BTreeMap<&'static str, (BTreeSet<String>, usize)>,
     counted: BTreeMap<&'static str, u64>,
+    /// How many bytes its bodies had without their content encodings.
+    decoded: usize,
 }
 
 /// One thing that could not be represented.
@@ -44,6 +51,21 @@ impl Notes {
     /// Notes how many of these a file does not have, by what one is called.
     pub fn count(&mut self, noun: &'static str, n: u64) {
         *self.counted.entry(noun).or_default() += n;
+    }
+
+    /// Notes a body that was decoded.
+    ///
+    /// # Errors
+    /// [`FileProblem::Said`] if all of them are too much.
+    pub(crate) fn decoded(&mut self, bytes: usize) -> Result<(), FileProblem> {
+        self.decoded = self.decoded.saturating_add(bytes);
+        match self.decoded > MOST_DECODED {
+            true => Err(FileProblem::Said(format!(
+                "the bodies up to this one have more than {} MiB without their content encodings: import the file in parts",
+                MOST_DECODED >> 20
+            ))),
+            false => Ok(()),
+        }
     }
 
     /// Everything that was noted.

@@ -7,8 +7,15 @@ use std::io::Read;
 /// The most entries.
 const MOST_ENTRIES: usize = 200_000;
 
-/// The most bytes of all entries that are read.
+/// The most bytes of all entries that are read: as many for each byte of the archive, beyond the first, and altogether.
+const MOST_RATIO: u64 = 500;
+const FREE_BYTES: u64 = 64 << 20;
 const MOST_BYTES: u64 = 512 << 20;
+
+/// What an archive of so many bytes may unpack to.
+fn most(bytes: usize) -> u64 {
+    FREE_BYTES.saturating_add(MOST_RATIO.saturating_mul(bytes as u64)).min(MOST_BYTES)
+}
 
 /// The longest that the directory's end may be away from the end of the file: a comment.
 const COMMENT: usize = 1 << 16;
@@ -26,8 +33,12 @@ pub(crate) enum ZipError {
     Method { name: String, method: u16 },
     #[error("the entry {0:?} is damaged: its checksum does not match")]
     Sum(String),
-    #[error("its samples unpack to {} MiB, and the most that is read is {} MiB", .0 >> 20, MOST_BYTES >> 20)]
-    TooLong(u64),
+    #[error(
+        "its samples unpack to {} MiB, and the most that is read of an archive of this size is {} MiB",
+        .samples >> 20,
+        .most >> 20
+    )]
+    TooLong { samples: u64, most: u64 },
     #[error("the entry {name:?} cannot be unpacked: {source}")]
     Broken { name: String, source: std::io::Error },
 }
@@ -78,7 +89,7 @@ impl<'a> ZipArchive<'a> {
             entries.push(entry);
             at = next;
         }
-        Ok(ZipArchive { bytes, entries, is_cut: false, left: MOST_BYTES })
+        Ok(ZipArchive { bytes, entries, is_cut: false, left: most(bytes.len()) })
     }
 
     /// The entries at the beginning of an archive without its end, as far as they are whole.
@@ -96,7 +107,7 @@ impl<'a> ZipArchive<'a> {
         }
         match entries.is_empty() {
             true => Err(ZipError::NotOne),
-            false => Ok(ZipArchive { bytes, entries, is_cut: true, left: MOST_BYTES }),
+            false => Ok(ZipArchive { bytes, entries, is_cut: true, left: most(bytes.len()) }),
         }
     }
 
@@ -109,7 +120,8 @@ impl<'a> ZipArchive<'a> {
         entries: impl Iterator<Item = &'e ZipEntry>,
     ) -> Result<(), ZipError> {
         let sum = entries.fold(0_u64, |sum, entry| sum.saturating_add(entry.unpacked));
-        if sum > self.left { Err(ZipError::TooLong(sum)) } else { Ok(()) }
+        let most = most(self.bytes.len());
+        if sum > self.left { Err(ZipError::TooLong { samples: sum, most }) } else { Ok(()) }
     }
 
     /// The bytes of an entry.
@@ -128,7 +140,8 @@ impl<'a> ZipArchive<'a> {
             bytes.get(begin..begin.checked_add(*packed)?)
         };
         let data = data().ok_or_else(|| ZipError::Place(name.clone()))?;
-        let too_long = |more: u64| ZipError::TooLong(MOST_BYTES.saturating_add(more));
+        let most = most(bytes.len());
+        let too_long = |more: u64| ZipError::TooLong { samples: most.saturating_add(more), most };
         if *unpacked > self.left {
             return Err(too_long(*unpacked - self.left));
         }
@@ -304,7 +317,11 @@ mod tests {
         assert!(archive.fits(std::iter::once(&entry)).is_ok());
         entry.unpacked = MOST_BYTES;
         let error = archive.fits([&entry, &entry].into_iter()).unwrap_err().to_string();
-        assert_eq!(error, "its samples unpack to 1024 MiB, and the most that is read is 512 MiB");
+        assert_eq!(
+            error,
+            "its samples unpack to 1024 MiB, and the most that is read of an archive of this size is 64 MiB"
+        );
+        assert_eq!(most(1 << 30), MOST_BYTES);
     }
 
     proptest! {

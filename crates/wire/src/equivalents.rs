@@ -54,7 +54,7 @@ impl Equivalents {
     ) -> Result<Vec<Key>, LogError> {
         let is_streamed = asked.key.call.as_str().ends_with(STREAM);
         let form = dialect_of(&asked.request);
-        let counted = rules.counted(&asked.request);
+        let counted = rules.counted(&asked.request)?;
         let (own, has_ids) =
             Equivalence::of(&asked.request, counted, &asked.key.call, form, is_streamed);
         if rules.is_empty() && !has_ids && !self.may_have_another_form(asked, prompts, library)? {
@@ -105,11 +105,11 @@ impl Equivalents {
                 true => None,
                 false => restored(&request, call).map(Incoming::from),
             };
-            let counted = rules.counted(&request);
+            let counted = rules.counted(&request)?;
             let prompt = rules.key_of(&request, &counted);
             let (equal, _) = match again.and_then(|it| it.stored().ok()) {
                 Some(StoredRequest { dialect, request, is_streamed, .. }) => {
-                    let counted = rules.counted(&request);
+                    let counted = rules.counted(&request)?;
                     Equivalence::of(&request, counted, call, dialect, is_streamed)
                 }
                 None => {
@@ -207,7 +207,7 @@ mod tests {
                 {"role": "tool", "tool_call_id": ids[2], "content": "x"}]});
             let request = Request::from_body(body).unwrap();
             let call = CallPath::new("openai.chat/0123456789abcdef").unwrap();
-            let counted = Rules::default().counted(&request);
+            let counted = Rules::default().counted(&request).unwrap();
             Equivalence::of(&request, counted, &call, dialect_of(&request), false).0
         };
         assert_eq!(of(["a", "b", "a"]), of(["x", "y", "x"]));

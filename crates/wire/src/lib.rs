@@ -58,6 +58,7 @@ mod recorded_prompts;
 mod redact;
 mod refusal;
 mod relay;
+mod replacing;
 mod replay_queue;
 mod reply_reading;
 mod report;

@@ -53,11 +53,11 @@ pub(crate) fn nearest(
         return Ok(miss(same_prompt(other, known, &call)));
     }
     let compared = |request: &Request| {
-        let mut body = rules.counted(request);
+        let mut body = rules.counted(request)?;
         number_ids(asked.dialect, &mut body);
-        shown_body(request.api(), body)
+        Ok::<_, LogError>(shown_body(request.api(), body))
     };
-    let now = compared(&asked.request);
+    let now = compared(&asked.request)?;
     let texts = Texts::new(&now);
     let mut equal = KnownRequest { request: Seq(0), samples: 0, is_tried: false };
     let mut best: Option<(Score, Candidate<'_>)> = None;
@@ -67,11 +67,11 @@ pub(crate) fn nearest(
         .sort_by_key(|((_, other), known)| (*other != call, !alike(other, &call), known.request));
     for ((prompt, other), known) in candidates.into_iter().take(COMPARED) {
         let Some(request) = library.request(*prompt)? else { continue };
-        let recorded = compared(&request);
+        let recorded = compared(&request)?;
         let found = BodyDifferences::between(&recorded, &now);
         let form = usize::from(!alike(other, &call));
         let common = texts.equal_to(&recorded) + found.common;
-        let is_served = is_used_up(&Key { call: other.clone(), prompt: rules.key(&request) });
+        let is_served = is_used_up(&Key { call: other.clone(), prompt: rules.key(&request)? });
         let score =
             (known.samples == 0, is_served, Reverse(common), found.fields + form, known.request);
         if found.fields + form == 0 && !has_own_name(other) {

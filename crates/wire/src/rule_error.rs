@@ -1,5 +1,18 @@
 //! Why a rule about requests or a redaction cannot be used.
 
+use retold::escaping::printable;
+use retold::log::LogError;
+use retold::patterns::PatternError;
+
+use crate::replacing::MOST_GROWTH;
+
+/// How much of a pattern is shown, in characters.
+const SHOWN: usize = 200;
+
+fn shown(pattern: &str) -> String {
+    format!("\"{}\"", printable(pattern, SHOWN))
+}
+
 /// Why a rule cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum RuleError {
@@ -11,13 +24,13 @@ pub enum RuleError {
     /// No `=`.
     #[error("--replace {0:?}: write REGEX=TEXT, where the last = divides the two")]
     NoText(String),
-    /// Not a regular expression.
-    #[error("--redact {pattern:?} is not a regular expression: {source}")]
+    /// A pattern that cannot be used.
+    #[error("--redact {}: {source}", shown(.pattern))]
     Redact {
         /// As given.
         pattern: String,
         /// Why not.
-        source: Box<regex::Error>,
+        source: PatternError,
     },
     /// A run that was changed.
     #[error(
@@ -27,12 +40,25 @@ pub enum RuleError {
     /// A pattern that matches everywhere.
     #[error("--redact {0:?} also matches the empty text: write a pattern that needs a character")]
     RedactsNothing(String),
-    /// Not a regular expression.
-    #[error("--replace {pattern:?} is not a regular expression: {source}")]
-    Regex {
+    /// A pattern that cannot be used.
+    #[error("--replace {}: {source}", shown(.pattern))]
+    Replace {
         /// As given.
         pattern: String,
         /// Why not.
-        source: Box<regex::Error>,
+        source: PatternError,
     },
+    /// A text that grows without bound.
+    #[error(
+        "--replace {}: the texts of a request grow to more than {MOST_GROWTH} times what they were: let the pattern match more, or          write a shorter text in its place",
+        shown(.0)
+    )]
+    Grows(String),
+}
+
+/// A recorded request to which the rules of its run cannot be applied.
+impl From<RuleError> for LogError {
+    fn from(error: RuleError) -> Self {
+        LogError::failed("of the run", error)
+    }
 }

@@ -4,7 +4,6 @@
 //! not count is named when the run is recorded, is part of it, and applies again whenever it is
 //! replayed. What is stored is the request as it was sent.
 
-use regex::Regex;
 use retold::id::PromptHash;
 use retold::prompt::{Request, canonical, hash_of};
 use serde::{Deserialize, Serialize};
@@ -12,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::field_names::{moved, stored_path};
 use crate::redact::{KnownKeys, Redaction, RedactionKey};
+use crate::replacing::Replacements;
 use crate::rule_error::RuleError;
 
 /// The rules of a run, as it records them.
@@ -66,7 +66,7 @@ pub struct RecordedRedaction {
 pub struct Rules {
     recorded: RecordedRules,
     ignore: Vec<Vec<String>>,
-    replace: Vec<(Regex, String)>,
+    replace: Replacements,
     pub(crate) redaction: Redaction,
     lacks_key: Option<String>,
 }
@@ -112,14 +112,7 @@ impl Rules {
     /// [`RuleError`].
     pub fn new(recorded: RecordedRules, known: &KnownKeys) -> Result<Self, RuleError> {
         let ignore = recorded.ignore.iter().map(|field| names(field)).collect::<Result<_, _>>()?;
-        let compiled = |(pattern, text): &(String, String)| {
-            let regex = Regex::new(pattern).map_err(|source| RuleError::Regex {
-                pattern: pattern.clone(),
-                source: Box::new(source),
-            })?;
-            Ok((regex, text.clone()))
-        };
-        let replace = recorded.replace.iter().map(compiled).collect::<Result<_, _>>()?;
+        let replace = Replacements::new(&recorded.replace)?;
         let mut rules = Rules { recorded, ignore, replace, ..Rules::default() };
         if let Some(RecordedRedaction { key, patterns }) = &rules.recorded.redact {
             match known.keys.iter().find(|known| known.id() == *key) {
@@ -166,7 +159,10 @@ impl Rules {
     }
 
     /// What counts of a request's body.
-    pub fn counted(&self, request: &Request) -> Value {
+    ///
+    /// # Errors
+    /// [`RuleError::Grows`].
+    pub fn counted(&self, request: &Request) -> Result<Value, RuleError> {
         let mut body = request.body().clone();
         let moved = if self.ignore.is_empty() { Vec::new() } else { moved(request) };
         for path in &self.ignore {
@@ -176,14 +172,20 @@ impl Rules {
             }
         }
         if !self.replace.is_empty() {
-            self.replace_in(&mut body);
+            self.replace.replace_in(&mut body)?;
         }
-        body
+        Ok(body)
     }
 
     /// The key of a request: its prompt hash, or the hash of what counts of it.
-    pub fn key(&self, request: &Request) -> PromptHash {
-        if self.is_empty() { request.hash() } else { self.key_of(request, &self.counted(request)) }
+    ///
+    /// # Errors
+    /// [`RuleError::Grows`].
+    pub fn key(&self, request: &Request) -> Result<PromptHash, RuleError> {
+        match self.is_empty() {
+            true => Ok(request.hash()),
+            false => Ok(self.key_of(request, &self.counted(request)?)),
+        }
     }
 
     /// The key of a request of which this counts.
@@ -194,21 +196,6 @@ impl Rules {
         let counted = json!({"api": request.api(), "body": counted, "v": request.version()});
         // A request has a canonical form, and what is left of it has one, too.
         canonical(&counted).map_or(request.hash(), |text| PromptHash(hash_of(text.as_bytes())))
-    }
-
-    fn replace_in(&self, value: &mut Value) {
-        match value {
-            Value::String(text) => {
-                for (pattern, by) in &self.replace {
-                    if pattern.is_match(text) {
-                        *text = pattern.replace_all(text, by.as_str()).into_owned();
-                    }
-                }
-            }
-            Value::Array(items) => items.iter_mut().for_each(|item| self.replace_in(item)),
-            Value::Object(fields) => fields.values_mut().for_each(|item| self.replace_in(item)),
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
-        }
     }
 }
 
@@ -272,18 +259,18 @@ mod tests {
             Rules::given(&owned(ignore), &owned(replace)).unwrap()
         };
         let all = rules(&["trace.at", "messages.*.id"], &[r"\d\d:\d\d=TIME"]);
-        assert_eq!(all.key(&one), all.key(&other));
-        assert_eq!(all.counted(&one)["messages"][0]["content"], "It is TIME. Say hello.");
+        assert_eq!(all.key(&one).unwrap(), all.key(&other).unwrap());
+        assert_eq!(all.counted(&one).unwrap()["messages"][0]["content"], "It is TIME. Say hello.");
         for fewer in [
             rules(&["trace"], &[r"\d\d:\d\d=TIME"]),
             rules(&["trace.at", "messages.*.id"], &[]),
             rules(&["messages.0.id"], &[r"x=y"]),
         ] {
-            assert_ne!(fewer.key(&one), fewer.key(&other), "{}", fewer.shown());
+            assert_ne!(fewer.key(&one).unwrap(), fewer.key(&other).unwrap(), "{}", fewer.shown());
         }
-        assert_eq!(Rules::default().key(&one), one.hash());
+        assert_eq!(Rules::default().key(&one).unwrap(), one.hash());
         let again = Rules::new(all.recorded().clone(), &KnownKeys::default()).unwrap();
-        assert_eq!(again.key(&one), all.key(&one));
+        assert_eq!(again.key(&one).unwrap(), all.key(&one).unwrap());
     }
 
     #[test]

@@ -259,7 +259,7 @@ impl RecordedSamples {
     /// The key of a stored prompt, under the rules.
     fn key_of(&self, prompt: PromptHash) -> Result<PromptHash, LogError> {
         let request = self.readers.with(|reader| reader.request(prompt))?;
-        Ok(request.map_or(prompt, |request| self.rules.key(&request)))
+        Ok(request.map_or(Ok(prompt), |request| self.rules.key(&request))?)
     }
 }
 

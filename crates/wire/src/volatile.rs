@@ -68,8 +68,9 @@ pub(crate) fn options(
     }
     let tried = RecordedRules::given(&ignore, &replace).and_then(|it| rules.clone().adding(it));
     let Ok(tried) = tried else { return Vec::new() };
-    if tried.key(recorded) != tried.key(now) {
-        return Vec::new();
+    match (tried.key(recorded), tried.key(now)) {
+        (Ok(recorded), Ok(now)) if recorded == now => {}
+        _ => return Vec::new(),
     }
     let ignore = ignore.iter().map(|field| format!("--ignore {field}"));
     let replace = replace.iter().map(|rule| format!("--replace '{}'", rule.replace('\'', r"'\''")));

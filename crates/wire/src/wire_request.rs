@@ -15,6 +15,7 @@ use crate::key::Key;
 use crate::masks::{Masks, replaced};
 use crate::reach::only;
 use crate::restored_request::{RestoredRequest, restored};
+use crate::rule_error::RuleError;
 use crate::rules::Rules;
 
 /// How often a client has tried before: sent by the SDKs of OpenAI, Anthropic and others.
@@ -66,6 +67,9 @@ pub enum AskedError {
     /// A request without canonical form, even as text.
     #[error(transparent)]
     Request(#[from] RequestError),
+    /// A request to which the rules cannot be applied.
+    #[error(transparent)]
+    Rules(#[from] RuleError),
 }
 
 impl WireRequest {
@@ -155,7 +159,7 @@ impl Incoming {
         let stored = rules.redaction.request(self);
         let StoredRequest { dialect: form, request, is_streamed, uncounted } = stored.stored()?;
         let retry = self.header(RETRY).and_then(|count| count.trim().parse().ok());
-        let prompt = rules.key(&request);
+        let prompt = rules.key(&request)?;
         let end = if is_streamed { "/stream" } else { "" };
         let call = match stored.call_name()? {
             Some(name) => CallPath::new(format!("{name}{end}"))?,

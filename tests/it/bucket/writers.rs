@@ -1,6 +1,6 @@
 //! Two processes that write one run: one goes on, the other says who does.
 
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use super::lab::Lab;
@@ -8,6 +8,11 @@ use crate::support::cli::{Place, Said};
 
 /// The model takes so long to answer that the first writer is not done when the second begins.
 fn one_goes_on(lab: &Lab, latency_ms: u32) {
+    one_goes_on_as(lab, latency_ms, |_| {});
+}
+
+/// The same with another environment of the first writer.
+fn one_goes_on_as(lab: &Lab, latency_ms: u32, change: impl FnOnce(&mut Command)) {
     let config = concat!(env!("RETOLD_ROOT"), "/config/public_goods_small.yaml");
     let study = format!("run {config} --quiet --no-outputs --set model.latency_ms={latency_ms}");
     let mut first = lab.command();
@@ -16,6 +21,7 @@ fn one_goes_on(lab: &Lab, latency_ms: u32) {
         .arg("--json")
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
+    change(&mut first);
     let first = first.spawn().unwrap();
     while !lab.run("log --json").out.contains("\"run\":") {
         std::thread::sleep(Duration::from_millis(50));
@@ -37,6 +43,21 @@ fn one_goes_on(lab: &Lab, latency_ms: u32) {
 #[test]
 fn in_a_folder() {
     one_goes_on(&Lab::folder(), 100);
+}
+
+/// Its events are older than the process that writes them, by the clock of whoever comes second.
+#[cfg(target_os = "linux")]
+#[test]
+fn in_a_folder_by_a_clock_that_was_set_back() {
+    let lab = Lab::folder();
+    let clock = lab.place.path("clock.so");
+    let source = concat!(env!("RETOLD_ROOT"), "/tests/it/support/clock.c");
+    let mut built = Command::new("cc");
+    built.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&clock).arg(source);
+    assert!(built.status().expect("this test needs a C compiler").success());
+    one_goes_on_as(&lab, 100, |first| {
+        first.env("LD_PRELOAD", &clock).env("CLOCK_BEHIND", "30");
+    });
 }
 
 #[test]

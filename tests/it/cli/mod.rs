@@ -73,6 +73,7 @@ mod servers;
 mod settings;
 mod several_runs;
 mod situations;
+mod small_files;
 mod snapshotting;
 mod spelling;
 mod states;

@@ -22,12 +22,15 @@ use crate::names::part_name;
 use crate::objects::Created;
 use crate::read_ahead::ReadAhead;
 use crate::run_end::RunEnd;
-use crate::segment::{FORMAT, Footer, Segment, SegmentLines, decode};
+use crate::segment::{FORMAT, Footer, MOST_BYTES, Segment, SegmentLines};
 use crate::segments::Segments;
 use crate::writer::Writer;
 
 /// How many bytes of lines a segment has: as many as are read to show one event.
 const SEGMENT_BYTES: usize = if cfg!(test) { 16 << 10 } else { 1 << 20 };
+
+/// How many bytes it takes in memory when it is read.
+const HELD_BYTES: usize = 16 << 20;
 
 /// How many bytes a part has: as many are in memory.
 const PART_BYTES: usize = if cfg!(test) { 32 << 10 } else { 32 << 20 };
@@ -96,7 +99,7 @@ pub(super) async fn make(
     let mut head = Head::START;
     while head.seq < end.head.seq {
         let read = ahead.having(segments, run, head.seq.next()).await?;
-        let Segment { footer, events, requests } = &*read.segment;
+        let Segment { footer, events, requests, held: _ } = &*read.segment;
         if footer.follows != head {
             let fault = retold::log::EventFault::Hash;
             return Err(LogError::corrupt(run, head.seq.next(), fault));
@@ -170,7 +173,7 @@ impl NewCompaction {
         }
         self.index.extend(self.pieces.add(event));
         self.reaches = Head { seq: event.seq, hash: event.hash };
-        if self.lines.bytes() >= SEGMENT_BYTES {
+        if self.lines.bytes() >= SEGMENT_BYTES || self.lines.held() >= HELD_BYTES {
             self.end_segment().await?;
         }
         Ok(())
@@ -224,7 +227,8 @@ impl NewCompaction {
         for (footer, length) in &footers {
             let (segment, after) = rest.split_at_checked(*length as usize).ok_or_else(not_ours)?;
             rest = after;
-            let read = decode(&object, (self.run, footer.segment), segment).map_err(corrupt)?;
+            let key = (self.run, footer.segment);
+            let read = self.store.decode(&object, key, segment, MOST_BYTES).map_err(corrupt)?;
             if read.footer != *footer {
                 return Err(not_ours());
             }

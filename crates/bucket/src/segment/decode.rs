@@ -1,23 +1,32 @@
 //! Reads a segment, and checks all of it.
 
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::{Cursor, Read};
 
 use retold::event::StoredEvent;
 use retold::event::chain::LinkedEvent;
 use retold::exchange::LineReader;
 use retold::id::{PromptHash, RunId, Time};
+use retold::jsonl::JsonlReader;
 use retold::log::{LastWriter, SegmentFault};
 use retold::prompt::Request;
 
 use super::footer::{FORMAT, Footer};
-use super::{END, SKIPPED, TRAILER};
+use super::{END, TRAILER};
+use crate::packing::{SKIPPED, UnpackBudget};
 
-/// The most bytes that the lines of a segment may have: this release writes a sixteenth of that.
-const MOST_BYTES: u64 = 1 << 30;
+/// The most bytes that the lines of a segment may have, and that its events may take in memory. What this release writes takes
+/// an eighth of that, or is one event; the longest answer and the longest request fit.
+pub(crate) const MOST_BYTES: u64 = 128 << 20;
 
-/// The most bytes that are made room for because a footer says so, before they are there.
-const ROOM_BYTES: u64 = 64 << 20;
+/// Within which bounds a segment is unpacked.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Unpacking<'a> {
+    /// That of the log.
+    pub(crate) budget: &'a UnpackBudget,
+    /// The most bytes of this one: up to [`MOST_BYTES`].
+    pub(crate) most: u64,
+}
 
 /// A segment that was read and found to be as it was written.
 #[derive(Debug)]
@@ -26,6 +35,8 @@ pub(crate) struct Segment {
     pub(crate) events: Vec<StoredEvent>,
     /// What its events ask.
     pub(crate) requests: BTreeMap<PromptHash, Request>,
+    /// How many bytes it takes in memory, in about.
+    pub(crate) held: u64,
 }
 
 impl Segment {
@@ -34,7 +45,7 @@ impl Segment {
         let writer = &self.footer.writer;
         let at = self.events.last().map_or(Time(0), |event| event.time);
         let (host, pid) = (writer.host.clone(), writer.pid);
-        LastWriter { host, pid, at, is_alive: writer.is_alive(at) }
+        LastWriter { host, pid, at, is_alive: writer.is_alive() }
     }
 }
 
@@ -44,35 +55,82 @@ impl Segment {
 /// [`SegmentFault`] if it is not as it was written, or not that segment.
 pub(crate) fn decode(
     object: &str,
-    (run, number): (RunId, u64),
+    key: (RunId, u64),
     bytes: &[u8],
+    Unpacking { budget, most }: Unpacking<'_>,
 ) -> Result<Segment, SegmentFault> {
-    let changed =
-        |why: &str| SegmentFault::Changed { object: object.to_owned(), why: why.to_owned() };
-    let (lines, footer) = split(bytes).map_err(|why| changed(&why))?;
-    let footer: Footer = serde_json::from_slice(footer).map_err(|e| changed(&e.to_string()))?;
+    let changed = |why: String| SegmentFault::Changed { object: object.to_owned(), why };
+    let (lines, footer) = split(bytes).map_err(changed)?;
+    let footer = read_footer(object, key, footer)?;
+    let room = budget.room(bytes.len());
+    if footer.bytes > most {
+        let why = format!("its lines have {} bytes, more than a segment may have", footer.bytes);
+        return Err(changed(why));
+    }
+    budget.spend(footer.bytes, room).map_err(|error| changed(error.to_string()))?;
+    let (run, _) = key;
+    let mut reader = LineReader::new(run, footer.follows);
+    let (mut requests, mut events) = (BTreeMap::new(), Vec::new());
+    let (mut found, mut held) = (0, 0);
+    for line in unpacked(lines, footer.bytes).map_err(|error| changed(error.to_string()))? {
+        let (_, line) = line.map_err(|error| changed(error.problem.to_string()))?;
+        found += line.len() as u64 + 1;
+        let event = reader.read(&line).map_err(|problem| changed(problem.to_string()))?;
+        let Some(event) = event else { continue };
+        if let Some(request) = &event.event().prompt
+            && !requests.contains_key(&request.hash())
+        {
+            held += request.footprint() as u64;
+            requests.insert(request.hash(), request.clone());
+        }
+        let stored = LinkedEvent::stored(&event, run);
+        let content = stored.content.as_ref().map_or(0, |content| content.bytes().len());
+        held += (content + stored.body.len() + size_of::<StoredEvent>()) as u64;
+        if held > most {
+            return Err(changed(format!("what it asks and answers takes more than {most} bytes")));
+        }
+        events.push(stored);
+    }
+    if found != footer.bytes {
+        let why = format!("its lines do not have the {} bytes that its footer says", footer.bytes);
+        return Err(changed(why));
+    }
+    match reader.head() == footer.reaches && !events.is_empty() {
+        true => Ok(Segment { footer, events, requests, held }),
+        false => Err(changed("its events do not end where its footer says".to_owned())),
+    }
+}
+
+/// What the segment `number` of a run says about itself. Its lines are not unpacked.
+///
+/// # Errors
+/// As [`decode`].
+pub(crate) fn footer(
+    object: &str,
+    key: (RunId, u64),
+    bytes: &[u8],
+) -> Result<Footer, SegmentFault> {
+    let changed = |why: String| SegmentFault::Changed { object: object.to_owned(), why };
+    let (_, footer) = split(bytes).map_err(changed)?;
+    read_footer(object, key, footer)
+}
+
+fn read_footer(
+    object: &str,
+    (run, number): (RunId, u64),
+    footer: &[u8],
+) -> Result<Footer, SegmentFault> {
+    let object = || object.to_owned();
+    let footer: Footer = serde_json::from_slice(footer)
+        .map_err(|error| SegmentFault::Changed { object: object(), why: error.to_string() })?;
     if footer.format != FORMAT {
-        return Err(SegmentFault::NewerFormat { object: object.to_owned(), found: footer.format });
+        return Err(SegmentFault::NewerFormat { object: object(), found: footer.format });
     }
     if (footer.run, footer.segment) != (run, number) {
         let (run, segment) = (footer.run, footer.segment);
-        return Err(SegmentFault::Displaced { object: object.to_owned(), run, segment });
+        return Err(SegmentFault::Displaced { object: object(), run, segment });
     }
-    let text = unpacked(lines, footer.bytes).map_err(|why| changed(&why))?;
-    let mut reader = LineReader::new(run, footer.follows);
-    let mut requests = BTreeMap::new();
-    let mut events = Vec::new();
-    for line in text.lines() {
-        let event = reader.read(line).map_err(|problem| changed(&problem.to_string()))?;
-        let Some(event) = event else { continue };
-        let asked = event.event().prompt.iter();
-        requests.extend(asked.map(|request| (request.hash(), request.clone())));
-        events.push(LinkedEvent::stored(&event, run));
-    }
-    match reader.head() == footer.reaches && !events.is_empty() {
-        true => Ok(Segment { footer, events, requests }),
-        false => Err(changed("its events do not end where its footer says")),
-    }
+    Ok(footer)
 }
 
 /// The compressed lines, and the footer.
@@ -97,18 +155,8 @@ fn split(bytes: &[u8]) -> Result<(&[u8], &[u8]), String> {
     }
 }
 
-/// The lines, which have to be exactly as long as the footer says.
-fn unpacked(lines: &[u8], bytes: u64) -> Result<String, String> {
-    if bytes > MOST_BYTES {
-        return Err(format!("its lines have {bytes} bytes, more than a segment may have"));
-    }
-    // One more shows that it ends there.
-    let mut text = String::with_capacity(bytes.min(ROOM_BYTES) as usize + 1);
-    let decoder = zstd::Decoder::new(lines).map_err(|error| error.to_string())?;
-    let read = decoder.take(bytes + 1).read_to_string(&mut text);
-    read.map_err(|error| error.to_string())?;
-    match text.len() as u64 == bytes {
-        true => Ok(text),
-        false => Err(format!("its lines do not have the {bytes} bytes that its footer says")),
-    }
+/// The lines, of which no more are read than the footer says; one byte more shows that there are more.
+fn unpacked(lines: &[u8], bytes: u64) -> std::io::Result<JsonlReader> {
+    let decoder = zstd::Decoder::with_buffer(Cursor::new(lines.to_vec()))?;
+    Ok(JsonlReader::from_reader("a segment", decoder.take(bytes + 1)))
 }

@@ -6,12 +6,10 @@ use retold::id::RunId;
 use retold::log::{Head, LogError};
 use retold::prompt::Request;
 
+use super::END;
 use super::footer::{AnnouncedEntry, FORMAT, Footer};
-use super::{END, SKIPPED};
+use crate::packing::{SKIPPED, packed};
 use crate::writer::Writer;
-
-/// How strongly the lines are compressed: the library's own default, which packs faster than a network sends.
-const LEVEL: i32 = 3;
 
 /// A segment about to be written.
 pub(crate) struct NewSegment<'a> {
@@ -29,12 +27,18 @@ pub(crate) struct NewSegment<'a> {
 pub(crate) struct SegmentLines {
     writer: LineWriter,
     text: String,
+    held: usize,
 }
 
 impl SegmentLines {
     /// How many bytes there are.
     pub(crate) fn bytes(&self) -> usize {
         self.text.len()
+    }
+
+    /// How many bytes whoever reads them holds in memory, in about: a request that continues another is short here.
+    pub(crate) fn held(&self) -> usize {
+        self.held
     }
 
     /// Adds an event, and what it needs that was not added before.
@@ -46,7 +50,9 @@ impl SegmentLines {
         event: LineOfEvent<'_>,
         request: Option<&Request>,
     ) -> Result<(), LogError> {
-        let SegmentLines { writer, text } = self;
+        let SegmentLines { writer, text, held } = self;
+        *held += event.content.map_or(0, |content| content.bytes().len());
+        *held += request.map_or(0, Request::footprint);
         let mut request = |_| request.cloned().ok_or_else(|| LogError::failed("", "no request"));
         writer.write(event, &mut request, &mut |line| {
             text.push_str(line);
@@ -62,7 +68,7 @@ impl SegmentLines {
     pub(crate) fn pack(self, footer: Footer) -> Result<(Vec<u8>, Footer), LogError> {
         let footer = Footer { bytes: self.text.len() as u64, ..footer };
         let failed = |error: std::io::Error| LogError::failed("a segment", error);
-        let mut bytes = zstd::bulk::compress(self.text.as_bytes(), LEVEL).map_err(failed)?;
+        let mut bytes = packed(&self.text).map_err(failed)?;
         append_footer(&mut bytes, &footer).map_err(failed)?;
         Ok((bytes, footer))
     }

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! a zstd frame      the lines of a recording: contents, requests and events, each before its first use
+//! perhaps a frame   of zeros, so that the lines are at most a hundred times as long as all of this
 //! a skippable frame magic 0x184D2A5E and the length, then
 //!                     the footer as JSON: run, place, the heads before and after it, who wrote it
 //!                     32 bytes   BLAKE3 of everything before them
@@ -9,19 +10,16 @@
 //!                      8 bytes   "retold-1"
 //! ```
 //!
-//! (RFC 8878 for both frames.) So `zstd -dc` of a segment prints its lines, and everything that its events need is
+//! (RFC 8878 for all frames.) So `zstd -dc` of a segment prints its lines, and everything that its events need is
 //! in the same object.
 
 mod decode;
 mod encode;
 mod footer;
 
-pub(crate) use decode::{Segment, decode};
+pub(crate) use decode::{MOST_BYTES, Segment, Unpacking, decode, footer};
 pub(crate) use encode::{NewSegment, SegmentLines, encode};
 pub(crate) use footer::{AnnouncedEntry, FORMAT, Footer};
-
-/// The first bytes of the frame that decompressors skip (RFC 8878, section 3.1.2).
-const SKIPPED: [u8; 4] = [0x5E, 0x2A, 0x4D, 0x18];
 
 /// The last bytes of a segment.
 const END: [u8; 8] = *b"retold-1";

@@ -15,7 +15,7 @@ mod settling;
 mod tampering;
 mod uncounted;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use object_store::memory::InMemory;
 use object_store::path::Path;
@@ -25,6 +25,8 @@ use retold::id::{RunId, Seq, Time};
 use retold::log::{Append, Backend, Head};
 
 use crate::BucketBackend;
+use crate::packing::UnpackBudget;
+use crate::segment::{MOST_BYTES, Unpacking};
 
 fn open(store: &Arc<dyn ObjectStore>) -> BucketBackend {
     BucketBackend::open_or_create(store.clone(), Path::from("lab"), "memory://lab").unwrap()
@@ -32,6 +34,12 @@ fn open(store: &Arc<dyn ObjectStore>) -> BucketBackend {
 
 fn memory() -> Arc<dyn ObjectStore> {
     Arc::new(InMemory::new())
+}
+
+/// A budget of its own, as for the first segment that is read.
+fn unbounded() -> Unpacking<'static> {
+    static BUDGET: LazyLock<UnpackBudget> = LazyLock::new(UnpackBudget::default);
+    Unpacking { budget: &BUDGET, most: MOST_BYTES }
 }
 
 /// Some events that say a number.

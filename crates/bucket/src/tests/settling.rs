@@ -2,13 +2,63 @@
 
 use retold::id::{RunId, Seq};
 use retold::log::ledger::Ledger;
-use retold::log::{Append, Backend, Head, verify_all};
+use retold::log::{Append, Backend, Head, LogError, verify_all};
+use retold::process::ProcessStart;
 
+use crate::BucketBackend;
 use crate::names::Names;
 use crate::segment::{NewSegment, encode};
 use crate::writer::Writer;
 
 use super::{end, length, memory, objects, open, removed, some, started};
+
+/// A run whose last segment was put by this writer.
+fn written_by(writer: &Writer) -> (BucketBackend, RunId) {
+    let (run, store) = (RunId([7; 8]), memory());
+    let backend = open(&store);
+    // Long before any process of this machine started, by its clock.
+    let append =
+        Append::new(run, Head::START, some("Occurred", -1_600_000_000_000..-1_599_999_999_998));
+    let (events, entries) = (append.events.as_slice(), Vec::new());
+    let new = NewSegment { run, number: 1, events, writer, more: false, entries };
+    let name = Names::new(object_store::path::Path::from("lab")).segment(run, 1);
+    super::replaced(&store, &name, encode(new).unwrap().0);
+    (backend, run)
+}
+
+/// Neither the time of an event nor that of an inode says that its writer is dead.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_living_writer_keeps_its_run_whatever_the_clock_says() {
+    let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+    let (pid, here) = (child.id(), Writer::new("").unwrap());
+    let started = ProcessStart::of(pid);
+    let in_use = |writer: &Writer| {
+        let (backend, run) = written_by(writer);
+        match backend.lease(run) {
+            Ok(_) => false,
+            Err(LogError::InUse { holder, .. }) => holder.contains(&format!("process {pid} on")),
+            Err(error) => panic!("{error}"),
+        }
+    };
+    let alive = Writer { pid, started: started.clone(), ..here.clone() };
+    // Its machine has another name by now.
+    let renamed = Writer { host: "before".to_owned(), ..alive.clone() };
+    // The first logs do not say when it started.
+    let old = Writer { started: None, ..alive.clone() };
+    let start =
+        |start: &str| started.clone().map(|it| ProcessStart { start: start.to_owned(), ..it });
+    // The number of a process that has ended was given to this one.
+    let again = Writer { started: start("1"), ..alive.clone() };
+    let elsewhere = Writer { host: "node7".to_owned(), ..old.clone() };
+    let boot = started.clone().map(|it| ProcessStart { boot: "another".to_owned(), ..it });
+    let before = Writer { started: boot, ..alive.clone() };
+    let found = [&alive, &renamed, &old, &again, &elsewhere, &before, &here].map(in_use);
+    assert_eq!(found, [true, true, true, false, false, false, false]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!([&alive, &renamed, &old].map(in_use), [false; 3]);
+}
 
 /// The name of the last object of the ledger.
 fn last_of_ledger(
@@ -115,7 +165,7 @@ fn the_last_writer_of_a_run_is_named_wherever_it_ran() {
     assert_eq!(backend.last_writer(elsewhere).unwrap(), None);
     // A machine of which nothing is known here.
     let append = Append::new(elsewhere, Head::START, some("Occurred", 0..3));
-    let writer = Writer { id: "1".repeat(16), host: "node7".to_owned(), pid: 12 };
+    let writer = Writer { id: "1".repeat(16), host: "node7".to_owned(), pid: 12, started: None };
     let (run, events, entries) = (elsewhere, append.events.as_slice(), Vec::new());
     let new = NewSegment { run, number: 1, events, writer: &writer, more: false, entries };
     let name = Names::new(object_store::path::Path::from("lab")).segment(run, 1);

@@ -13,7 +13,7 @@ use retold::log::{Append, Backend, Head, UncountedEvents, verify_all};
 use super::compacting::expired;
 use super::exchanges::recorded;
 use super::tampering::said;
-use super::{end, memory, objects, open, removed, replaced, some, started};
+use super::{end, memory, objects, open, removed, replaced, some, started, unbounded};
 use crate::segment::{Segment, SegmentLines, decode};
 
 const RUN: RunId = RunId([7; 8]);
@@ -34,9 +34,11 @@ fn without_last_entry(store: &Arc<dyn ObjectStore>) {
 fn written_by(store: &Arc<dyn ObjectStore>, host: Option<&str>) {
     let path = objects(store).into_iter().rfind(|path| path.as_ref().contains("/runs/")).unwrap();
     let number = crate::names::number_of(&path).unwrap();
-    let segment = decode(path.as_ref(), (RUN, number), &removed(store, &path)).unwrap();
+    let bytes = removed(store, &path);
+    let segment = decode(path.as_ref(), (RUN, number), &bytes, unbounded()).unwrap();
     let Segment { mut footer, events, .. } = segment;
     footer.writer.pid = u32::MAX;
+    footer.writer.started = footer.writer.started.filter(|_| host.is_none());
     footer.writer.host = host.map_or(footer.writer.host, str::to_owned);
     let mut lines = SegmentLines::default();
     for event in &events {

@@ -7,6 +7,7 @@ use super::fields::ConditionFields;
 use super::strategy::compiled;
 use crate::config::ConfigProblem;
 use retold::id::CallPath;
+use retold::patterns::PatternBudget;
 use retold::prompt::Request;
 
 /// The conditions of a parser.
@@ -20,7 +21,11 @@ pub(super) struct ParserConditions {
 struct Pattern(Vec<String>);
 
 impl ParserConditions {
-    pub(super) fn new(fields: &ConditionFields, key: &str) -> Result<Self, ConfigProblem> {
+    pub(super) fn new(
+        fields: &ConditionFields,
+        patterns: &mut PatternBudget,
+        key: &str,
+    ) -> Result<Self, ConfigProblem> {
         let ConditionFields { call, model, prompt } = fields;
         let pattern = |name: &str, text: &Option<String>| match text {
             Some(text) if text.trim().is_empty() => {
@@ -29,7 +34,8 @@ impl ParserConditions {
             }
             text => Ok(text.as_deref().map(Pattern::new)),
         };
-        let prompt = prompt.as_deref().map(|text| compiled(text, &format!("{key}.prompt")));
+        let prompt =
+            prompt.as_deref().map(|text| compiled(text, patterns, &format!("{key}.prompt")));
         Ok(ParserConditions {
             call: pattern("call", call)?,
             model: pattern("model", model)?,

@@ -42,6 +42,7 @@ use crate::config::{ConfigError, ConfigProblem, load, located, read_text, schema
 use retold::decide::{Chooser, NOTHING_FOUND, PARSER_FILE};
 use retold::id::CallPath;
 use retold::parse::{AnyParser, ParserSpec, StrategyParser};
+use retold::patterns::PatternBudget;
 use retold::prompt::{Request, hash_of};
 
 /// The most parsers in a file.
@@ -80,6 +81,8 @@ impl ParserFile {
             let message = format!("a file has from 1 to {MOST_PARSERS} parsers");
             return Err(ConfigProblem::new("parsers", message));
         }
+        let of_strategies: usize = parsers.iter().map(|fields| fields.strategies.len()).sum();
+        let mut patterns = PatternBudget::new(parsers.len() + of_strategies);
         let mut all: Vec<(ParserConditions, Box<dyn AnyParser>)> = Vec::new();
         for (n, fields) in parsers.iter().enumerate() {
             let key = format!("parsers[{n}]");
@@ -90,8 +93,9 @@ impl ParserFile {
                 return Err(ConfigProblem::new(&format!("{key}.name"), message));
             }
             fields.check_name(&key)?;
-            let attached = ParserConditions::new(&fields.conditions, &format!("{key}.for"))?;
-            let parser = parser_of(fields, rules, (name, hash), &key)?;
+            let attached =
+                ParserConditions::new(&fields.conditions, &mut patterns, &format!("{key}.for"))?;
+            let parser = parser_of(fields, rules, (name, hash), &mut patterns, &key)?;
             all.push((attached, Box::new(parser)));
         }
         Ok(ParserFile { name: name.to_owned(), parsers: all })
@@ -129,9 +133,11 @@ fn parser_of(
     fields: &ParserFields,
     rules: FileRules,
     (name, hash): (&str, &[u8; 32]),
+    patterns: &mut PatternBudget,
     key: &str,
 ) -> Result<StrategyParser<(), Value>, ConfigProblem> {
-    let strategies = strategy::all(&fields.strategies, rules, &format!("{key}.strategies"))?;
+    let strategies =
+        strategy::all(&fields.strategies, rules, patterns, &format!("{key}.strategies"))?;
     let [a, b, c, d, ..] = *hash;
     let mut file = json!({
         "blake3": retold::id::PromptHash(*hash).to_string(),
@@ -162,9 +168,10 @@ pub fn written_parser(
     let hash = hash_of(fields.to_string().as_bytes());
     let fields: ParserFields = serde_json::from_value(fields)
         .map_err(|error| ConfigProblem::new("strategies", error.to_string()))?;
-    let parser = fields
-        .check_name("")
-        .and_then(|()| parser_of(&fields, FileRules::new(None)?, ("config", &hash), ""));
+    let mut patterns = PatternBudget::new(fields.strategies.len());
+    let parser = fields.check_name("").and_then(|()| {
+        parser_of(&fields, FileRules::new(None)?, ("config", &hash), &mut patterns, "")
+    });
     parser.map_err(|ConfigProblem { key, message }| {
         ConfigProblem::new(key.trim_start_matches('.'), message)
     })

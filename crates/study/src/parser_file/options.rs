@@ -7,6 +7,7 @@ use regex::Regex;
 use super::rules::FileRules;
 use super::strategy::built;
 use crate::config::ConfigProblem;
+use retold::patterns::PatternBudget;
 
 /// The most options of a strategy.
 const MOST_OPTIONS: usize = 1000;
@@ -30,6 +31,7 @@ impl Options {
     pub(super) fn new(
         options: &[String],
         rules: FileRules,
+        patterns: &mut PatternBudget,
         key: &str,
     ) -> Result<Self, ConfigProblem> {
         if options.is_empty() || options.len() > MOST_OPTIONS {
@@ -58,7 +60,7 @@ impl Options {
         longest.sort_by_key(|words| std::cmp::Reverse(words.len()));
         let alternatives: Vec<String> =
             longest.into_iter().map(|words| rules.whole(words)).collect();
-        let pattern = built(&format!("(?i){}", alternatives.join("|")), key)?;
+        let pattern = built(&format!("(?i){}", alternatives.join("|")), patterns, key)?;
         Ok(Options { rules, pattern, written })
     }
 

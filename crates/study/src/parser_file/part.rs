@@ -8,6 +8,7 @@ use super::doubt::ReadingDoubt;
 use super::fields::{StrategyFields, check_name};
 use super::strategy::built;
 use crate::config::ConfigProblem;
+use retold::patterns::PatternBudget;
 
 /// The name of code fences.
 const FENCE: &str = "```";
@@ -50,6 +51,7 @@ impl AnswerPart {
     /// The part, and its piece of the method.
     pub(super) fn new(
         fields: &StrategyFields,
+        patterns: &mut PatternBudget,
         key: &str,
     ) -> Result<(Self, Option<String>), ConfigProblem> {
         let StrategyFields { after, outside, tool, .. } = fields;
@@ -59,7 +61,8 @@ impl AnswerPart {
             return Err(ConfigProblem::new(&format!("{key}.{given}"), message));
         }
         let after_key = format!("{key}.after");
-        let after_mark = after.as_deref().map(|name| PartMark::new(name, &after_key));
+        let after_mark =
+            after.as_deref().map(|name| PartMark::new(name, patterns, &after_key)).transpose()?;
         let outside_names = outside.as_ref().map_or(&[][..], |names| names.as_slice());
         if outside.is_some() && outside_names.is_empty() {
             let message = "name a tag, or leave it out";
@@ -68,9 +71,9 @@ impl AnswerPart {
         let outside_key = format!("{key}.outside");
         let outside: Vec<PartMark> = outside_names
             .iter()
-            .map(|name| PartMark::new(name, &outside_key))
+            .map(|name| PartMark::new(name, patterns, &outside_key))
             .collect::<Result<_, _>>()?;
-        let part = AnswerPart { after: after_mark.transpose()?, outside };
+        let part = AnswerPart { after: after_mark, outside };
         let named = |kind: &str, mark: &PartMark| format!("{kind}_{}", mark.method());
         let after_name = part.after.iter().map(|mark| named("after", mark));
         let names: Vec<String> =
@@ -123,7 +126,7 @@ fn reasoning_tag(text: &str, at: usize) -> Option<bool> {
 }
 
 impl PartMark {
-    fn new(name: &str, key: &str) -> Result<Self, ConfigProblem> {
+    fn new(name: &str, patterns: &mut PatternBudget, key: &str) -> Result<Self, ConfigProblem> {
         if name == FENCE {
             return Ok(PartMark::Fence);
         }
@@ -132,7 +135,7 @@ impl PartMark {
         let name = tag.map_or(name, |tag| tag.strip_prefix('/').unwrap_or(tag)).to_owned();
         check_name(&name, key)?;
         let pattern = format!(r"(?is)<(/?){}(?:\s[^<>]*)?>", regex::escape(&name));
-        Ok(PartMark::Tag { pattern: built(&pattern, key)?, name })
+        Ok(PartMark::Tag { pattern: built(&pattern, patterns, key)?, name })
     }
 
     fn method(&self) -> &str {

@@ -10,6 +10,7 @@ use super::numerals::{Numeral, numerals};
 use super::options::Options;
 use super::rules::FileRules;
 use crate::config::{ConfigProblem, figure};
+use retold::patterns::PatternBudget;
 
 /// A form of values.
 pub(super) enum Shape {
@@ -24,6 +25,7 @@ impl Shape {
     pub(super) fn new(
         fields: &StrategyFields,
         rules: FileRules,
+        patterns: &mut PatternBudget,
         key: &str,
     ) -> Result<(Shape, Option<&'static str>), ConfigProblem> {
         match (&fields.number, &fields.one_of) {
@@ -48,7 +50,7 @@ impl Shape {
                 Ok((Shape::Number(*range, rules), Some("number")))
             }
             (None, Some(options)) => {
-                let options = Options::new(options, rules, &format!("{key}.one_of"))?;
+                let options = Options::new(options, rules, patterns, &format!("{key}.one_of"))?;
                 Ok((Shape::OneOf(options), Some("one_of")))
             }
         }

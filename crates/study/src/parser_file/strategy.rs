@@ -1,6 +1,6 @@
 //! The strategies of a parser file: where to look for a value.
 
-use regex::{Regex, RegexBuilder};
+use regex::Regex;
 use serde_json::Value;
 
 use super::candidate::picked;
@@ -14,6 +14,7 @@ use crate::config::ConfigProblem;
 use retold::decide::NOTHING_FOUND;
 use retold::escaping::printable;
 use retold::parse::{FoundValue, OwnStrategy, WholeAnswer};
+use retold::patterns::{PatternBudget, PatternError};
 
 /// The most strategies of a parser.
 const MOST_STRATEGIES: usize = 100;
@@ -44,6 +45,7 @@ enum ValuePlace {
 pub(super) fn all(
     fields: &[StrategyFields],
     rules: FileRules,
+    patterns: &mut PatternBudget,
     key: &str,
 ) -> Result<Vec<OwnStrategy<Value>>, ConfigProblem> {
     if fields.is_empty() || fields.len() > MOST_STRATEGIES {
@@ -53,7 +55,7 @@ pub(super) fn all(
     let mut made: Vec<OwnStrategy<Value>> = Vec::new();
     for (n, fields) in fields.iter().enumerate() {
         let key = format!("{key}[{n}]");
-        let strategy = one(fields, rules, &key)?;
+        let strategy = one(fields, rules, patterns, &key)?;
         if made.iter().any(|other| other.method == strategy.method) {
             let message = format!(
                 "there are two strategies with the method {:?}: give this one another name with `method: NAME`",
@@ -69,11 +71,12 @@ pub(super) fn all(
 fn one(
     fields: &StrategyFields,
     rules: FileRules,
+    patterns: &mut PatternBudget,
     key: &str,
 ) -> Result<OwnStrategy<Value>, ConfigProblem> {
-    let (part, of) = AnswerPart::new(fields, key)?;
-    let (place, from) = place(fields, key)?;
-    let (shape, what) = Shape::new(fields, rules, key)?;
+    let (part, of) = AnswerPart::new(fields, patterns, key)?;
+    let (place, from) = place(fields, patterns, key)?;
+    let (shape, what) = Shape::new(fields, rules, patterns, key)?;
     let method = match &fields.method {
         Some(method) => {
             check_name(method, &format!("{key}.method"))?;
@@ -149,6 +152,7 @@ impl ValuePlace {
 /// The place, and its part of the method.
 fn place(
     fields: &StrategyFields,
+    patterns: &mut PatternBudget,
     key: &str,
 ) -> Result<(ValuePlace, Option<String>), ConfigProblem> {
     let StrategyFields { tag, json, tool, regex, last_line, whole_text, .. } = fields;
@@ -177,7 +181,7 @@ fn place(
         check_name(tag, &format!("{key}.tag"))?;
         let name = regex::escape(tag);
         let pattern = format!(r"(?is)<{name}(?:\s[^<>]*)?>(.*?)</{name}\s*>");
-        let pattern = compiled(&pattern, &format!("{key}.tag"))?;
+        let pattern = compiled(&pattern, patterns, &format!("{key}.tag"))?;
         return Ok((ValuePlace::Matches(pattern), Some(format!("{tag}_tag"))));
     }
     let path = json.as_deref().map(JsonPath::new).transpose();
@@ -191,7 +195,7 @@ fn place(
         return Ok((ValuePlace::Json(path), Some("json".to_owned())));
     }
     if let Some(pattern) = regex {
-        let pattern = compiled(pattern, &format!("{key}.regex"))?;
+        let pattern = compiled(pattern, patterns, &format!("{key}.regex"))?;
         return Ok((ValuePlace::Matches(pattern), Some("regex".to_owned())));
     }
     Ok(match (last_line, whole_text) {
@@ -205,28 +209,33 @@ fn place(
 ///
 /// # Errors
 /// What is wrong with it.
-pub(super) fn compiled(pattern: &str, key: &str) -> Result<Regex, ConfigProblem> {
+pub(super) fn compiled(
+    pattern: &str,
+    patterns: &mut PatternBudget,
+    key: &str,
+) -> Result<Regex, ConfigProblem> {
     if pattern.len() > LONGEST_PATTERN {
         let message = format!("a pattern has at most {LONGEST_PATTERN} bytes");
         return Err(ConfigProblem::new(key, message));
     }
-    built(pattern, key)
+    built(pattern, patterns, key)
 }
 
-pub(super) fn built(pattern: &str, key: &str) -> Result<Regex, ConfigProblem> {
-    let regex = RegexBuilder::new(pattern).size_limit(LARGEST_PROGRAM).nest_limit(100).build();
-    regex.map_err(|error| {
+pub(super) fn built(
+    pattern: &str,
+    patterns: &mut PatternBudget,
+    key: &str,
+) -> Result<Regex, ConfigProblem> {
+    patterns.compile(pattern, LARGEST_PROGRAM).map_err(|error| {
         let message = match error {
-            regex::Error::CompiledTooBig(_) => {
-                "the pattern is too large: it repeats too much".to_owned()
-            }
-            other => {
+            PatternError::Syntax(error) => {
                 // The last line says what is wrong; those above it point into the pattern.
-                let said = other.to_string();
+                let said = error.to_string();
                 let said = said.lines().last().unwrap_or("").trim();
                 let said = said.strip_prefix("error: ").unwrap_or(said);
                 format!("this is not a regular expression: {}", printable(said, 200))
             }
+            other => other.to_string(),
         };
         ConfigProblem::new(key, message)
     })

@@ -48,12 +48,12 @@ fn exchange(
     let status = status(code.ok_or(FileProblem::Missing("status"))?)?;
     let mut asked = all_headers(item.get("reqheaders"), place, notes);
     let sent = body(item.get("body"), false, &asked, place, notes)?;
-    let sent = plain(&mut asked, sent, place, notes);
+    let sent = plain(&mut asked, sent, place, notes)?;
     let mut answered = all_headers(item.get("rawHeaders").or(item.get("headers")), place, notes);
     let is_binary =
         matches!(item.get("responseIsBinary").map(|flag| &flag.value), Some(Value::Bool(true)));
     let answer = body(item.get("response"), is_binary, &answered, place, notes)?;
-    let answer = plain(&mut answered, answer, place, notes);
+    let answer = plain(&mut answered, answer, place, notes)?;
     Ok(TrafficExchange {
         place: place.to_owned(),
         asked: TrafficQuestion::Http(Http {

@@ -26,6 +26,9 @@ const MOST_VALUES: usize = 1_000_000;
 /// The most bytes of text, aliases counted as what they stand for.
 const MOST_BYTES: usize = 256 << 20;
 
+/// The most bytes of text that aliases stand for, with the copies that are kept for them.
+const MOST_COPIED: usize = 64 << 20;
+
 /// How many quoted texts are indented anew, each of which takes another reading.
 const MOST_MENDED: usize = 200;
 
@@ -56,6 +59,9 @@ pub enum YamlProblem {
     /// More text than fits in memory.
     #[error("there are more than {} MiB of text, aliases included", MOST_BYTES >> 20)]
     TooMuchText,
+    /// More text in aliases than fits in memory.
+    #[error("aliases stand for more than {} MiB of text", MOST_COPIED >> 20)]
+    TooMuchCopied,
     /// Nested too deeply.
     #[error("it is nested more than {DEEPEST} levels deep")]
     TooDeep,
@@ -107,6 +113,8 @@ struct YamlReader {
     open: Vec<OpenCollection>,
     anchors: BTreeMap<usize, (LocatedValue, Size)>,
     size: Size,
+    /// How many of these bytes were copied.
+    copied: usize,
     root: Option<LocatedValue>,
 }
 
@@ -138,6 +146,7 @@ fn once(text: &str, schema: Schema) -> Result<Vec<LocatedValue>, (YamlError, boo
         open: Vec::new(),
         anchors: BTreeMap::new(),
         size: Size::default(),
+        copied: 0,
         root: None,
     };
     for next in Parser::new_from_str(text) {
@@ -247,9 +256,9 @@ impl YamlReader {
                 let Some((node, size)) = self.anchors.get(&anchor) else {
                     return Err(YamlProblem::AliasWithin);
                 };
-                let (node, Size { values, bytes }) = (node.clone(), *size);
+                let (node, size) = (node.clone(), *size);
                 let before = self.size;
-                self.count(values, bytes)?;
+                self.count_copy(size)?;
                 self.add(node, 0, before)
             }
             _ => Ok(()),
@@ -266,6 +275,13 @@ impl YamlReader {
             return Err(YamlProblem::TooMuchText);
         }
         Ok(())
+    }
+
+    /// Counts what an alias stands for, or a copy that is kept for aliases.
+    fn count_copy(&mut self, Size { values, bytes }: Size) -> Result<(), YamlProblem> {
+        self.count(values, bytes)?;
+        self.copied = self.copied.saturating_add(bytes);
+        if self.copied > MOST_COPIED { Err(YamlProblem::TooMuchCopied) } else { Ok(()) }
     }
 
     fn begin(&mut self, kind: YamlKind, anchor: usize, line: u32) -> Result<(), YamlProblem> {
@@ -286,7 +302,7 @@ impl YamlReader {
                 bytes: self.size.bytes - before.bytes,
             };
             // The copy that is kept for aliases.
-            self.count(size.values, size.bytes)?;
+            self.count_copy(size)?;
             self.anchors.insert(anchor, (node.clone(), size));
         }
         match self.open.last_mut().map(|open| &mut open.kind) {

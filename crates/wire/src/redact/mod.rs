@@ -31,9 +31,11 @@ use std::sync::{Arc, LazyLock};
 
 use regex::Regex;
 use retold::model::STRUCK;
+use retold::patterns::PatternBudget;
 
 pub use key::{KnownKeys, RedactionKey};
 
+use crate::replacing::LARGEST_PATTERN;
 use crate::rule_error::RuleError;
 use matches::matches;
 use tail::MatchBeginnings;
@@ -90,12 +92,12 @@ impl Redaction {
     pub(crate) fn new(patterns: &[String], key: &RedactionKey) -> Result<Self, RuleError> {
         let wrong = |pattern: &String| {
             let pattern = pattern.clone();
-            move |source| RuleError::Redact { pattern, source: Box::new(source) }
+            move |source| RuleError::Redact { pattern, source }
         };
-        let mut texts = Vec::new();
+        let (mut texts, mut budget) = (Vec::new(), PatternBudget::new(patterns.len()));
         for pattern in patterns {
             let composed = nfc(pattern);
-            let text = Regex::new(&composed).map_err(wrong(pattern))?;
+            let text = budget.compile(&composed, LARGEST_PATTERN).map_err(wrong(pattern))?;
             if text.is_match("") {
                 return Err(RuleError::RedactsNothing(pattern.clone()));
             }

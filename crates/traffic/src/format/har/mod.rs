@@ -84,11 +84,11 @@ fn exchange(
     if !is_encoded(&answered, &answer) {
         answered.remove(CONTENT_ENCODING);
     }
-    let answer = plain(&mut answered, answer, place, notes);
+    let answer = plain(&mut answered, answer, place, notes)?;
     answered.remove(CONTENT_LENGTH);
     let mut headers = asked_headers;
     let body = sent(request, &headers, place, notes)?;
-    let body = plain(&mut headers, body, place, notes);
+    let body = plain(&mut headers, body, place, notes)?;
     let milliseconds = match entry.get("time").map(|time| &time.value) {
         Some(Value::Number(time)) => time.as_f64().unwrap_or(0.0),
         _ => 0.0,

@@ -57,7 +57,7 @@ pub(super) fn exchange(
     unknown(response, RESPONSE, place, notes);
     let mut asked = all_headers(request, place, notes)?;
     let body = body::body(request, place, notes)?;
-    let body = plain(&mut asked, body, place, notes);
+    let body = plain(&mut asked, body, place, notes)?;
     let asked = Http {
         method: method(text(request, "method")?)?,
         url: text(request, "uri")?.to_owned(),
@@ -80,7 +80,7 @@ pub(super) fn exchange(
         Some(content) => bytes(content, "content")?,
         None => body::body(response, place, notes)?,
     };
-    let body = plain(&mut headers, body, place, notes);
+    let body = plain(&mut headers, body, place, notes)?;
     Ok(TrafficExchange {
         place: place.to_owned(),
         asked: TrafficQuestion::Http(asked),

@@ -1,0 +1,11 @@
+//! Systems that are not asked.
+
+use super::NumberedProcess;
+
+pub(super) fn place() -> Option<(String, String)> {
+    None
+}
+
+pub(super) fn numbered(_pid: u32) -> NumberedProcess {
+    NumberedProcess::Hidden
+}
