@@ -120,6 +120,17 @@ impl RetryPolicy {
         };
         Retry { policy: *self, waits, quota_waited: false }
     }
+
+    /// The part of a wait that is kept even if the provider accepts what others ask meanwhile: after a rate limit as long as it asked
+    /// for, otherwise all of it.
+    pub(crate) fn least_wait(&self, failure: &Failure, wait: Duration) -> Duration {
+        match (self.rule, failure.kind) {
+            (RetryRule::Exponential, FailureKind::RateLimited) => {
+                wait.min(failure.retry_after.unwrap_or_default())
+            }
+            _ => wait,
+        }
+    }
 }
 
 /// The longest random part of a wait of [`RetryRule::Fixed`].

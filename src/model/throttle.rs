@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, timeout, timeout_at};
 
+use super::failure::{Failure, FailureKind};
 use super::learned_pace::LearnedPace;
 
 /// The limits of one run.
@@ -79,6 +80,9 @@ pub struct SettingError {
     /// Its value.
     pub value: String,
 }
+
+/// An attempt that is not refused within this time is accepted.
+const ACCEPTED_AFTER: Duration = Duration::from_secs(1);
 
 /// How finely a timer measures.
 const TIMER: Duration = Duration::from_millis(1);
@@ -163,8 +167,8 @@ pub struct Throttle {
     interval: Duration,
     /// How fast the provider lets us ask.
     learned: Arc<LearnedPace>,
-    /// When the next attempt may start.
-    next: Arc<Mutex<Option<Instant>>>,
+    /// When the last attempt started.
+    last: Arc<Mutex<Option<Instant>>>,
 }
 
 /// The right to make one attempt; returned when dropped.
@@ -196,8 +200,8 @@ impl Throttle {
     /// As [`Limits::check`].
     pub fn shared_with(&self, limits: &Limits) -> Result<Self, SettingError> {
         let throttle = Throttle::new(limits)?;
-        let (places, next) = (self.places.clone(), self.next.clone());
-        Ok(Throttle { places, next, learned: self.learned.clone(), ..throttle })
+        let (places, last) = (self.places.clone(), self.last.clone());
+        Ok(Throttle { places, last, learned: self.learned.clone(), ..throttle })
     }
 
     fn checked(limits: Limits) -> Self {
@@ -206,7 +210,7 @@ impl Throttle {
             places: Arc::new(Semaphore::new(limits.concurrency)),
             interval: limits.interval(),
             learned: Arc::default(),
-            next: Arc::default(),
+            last: Arc::default(),
         }
     }
 
@@ -215,10 +219,41 @@ impl Throttle {
         &self.limits
     }
 
-    /// Notes that an attempt was refused because too much was asked. If many are, the next ones are spaced as
-    /// attempts were accepted.
-    pub fn refused(&self) {
-        self.learned.refused(Instant::now());
+    /// Makes an attempt, and learns how fast the provider lets us ask from whether it is refused. If many are, the next
+    /// ones are spaced as attempts were accepted.
+    ///
+    /// # Errors
+    /// The attempt's.
+    pub async fn watch<T>(
+        &self,
+        attempt: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
+        let begun = Instant::now();
+        let mut attempt = std::pin::pin!(attempt);
+        let outcome = match timeout(ACCEPTED_AFTER, &mut attempt).await {
+            Ok(outcome) => outcome,
+            Err(_elapsed) => {
+                self.learned.accepted(begun, Instant::now());
+                return attempt.await.inspect_err(|failure| self.learn(begun, Some(failure)));
+            }
+        };
+        self.learn(begun, outcome.as_ref().err());
+        outcome
+    }
+
+    /// Other failures say nothing about a limit.
+    fn learn(&self, begun: Instant, failure: Option<&Failure>) {
+        match failure.map(|failure| failure.kind) {
+            None => self.learned.accepted(begun, Instant::now()),
+            Some(FailureKind::RateLimited) => self.learned.refused(Instant::now()),
+            Some(_) => {}
+        }
+    }
+
+    /// Waits for a while, or until attempts are accepted again after a time in which none was.
+    pub async fn pause(&self, wait: Duration) {
+        // Either end of the wait is fine.
+        let _ = timeout(wait, self.learned.reopened()).await;
     }
 
     /// Waits until an attempt may start. Attempts start in the order of their requests.
@@ -229,16 +264,20 @@ impl Throttle {
             Err(_closed) => std::future::pending().await,
         };
         // Held while waiting: the mutex is fair and serves as the queue.
-        let mut next = self.next.lock().await;
-        if let Some(at) = *next {
-            sleep_until(at).await;
-        }
-        let now = Instant::now();
-        let interval = self.interval.max(self.learned.begun(now));
-        // Intervals below what a timer can measure are kept on average.
-        let due = next.map_or(now, |at| at.max(now - TIMER.saturating_sub(interval)));
-        *next = (!interval.is_zero()).then(|| due + interval);
-        drop(next);
+        let mut last = self.last.lock().await;
+        let due = loop {
+            let reopened = self.learned.reopened();
+            let (now, interval) = (Instant::now(), self.interval.max(self.learned.gap()));
+            match last.map(|last| last + interval) {
+                None => break now,
+                // What was learned meanwhile counts.
+                Some(at) if at > now => drop(timeout_at(at, reopened).await),
+                // Intervals below what a timer can measure are kept on average.
+                Some(at) => break at.max(now - TIMER.saturating_sub(interval)),
+            }
+        };
+        *last = Some(due);
+        drop(last);
         Permit(permit)
     }
 }

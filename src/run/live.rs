@@ -158,8 +158,14 @@ impl Core {
             self.update(|p| p.model_calls += 1);
             let watch = Stopwatch::start();
             let limit = self.throttle.limits().timeout();
-            let failure = match within(limit, model.answer(ask)).await {
-                Ok(Ok(response)) => {
+            let attempted = async {
+                within(limit, model.answer(ask)).await.unwrap_or_else(|TimeIsUp| {
+                    let message = format!("no answer within {} s", limit.as_secs_f64());
+                    Err(Failure::new(FailureKind::Timeout, message))
+                })
+            };
+            let failure = match self.throttle.watch(attempted).await {
+                Ok(response) => {
                     self.got_through();
                     self.first_answers.add(request);
                     let usage = response.usage.unwrap_or_default();
@@ -167,18 +173,11 @@ impl Core {
                     self.budget.count(request, usage, readable);
                     return Ok(Ok(self.receive(sent, response, watch.elapsed()).await?));
                 }
-                Ok(Err(failure)) => failure,
-                Err(TimeIsUp) => {
-                    let message = format!("no answer within {} s", limit.as_secs_f64());
-                    Failure::new(FailureKind::Timeout, message)
-                }
+                Err(failure) => failure,
             };
             tracing::warn!(%call, sample, attempt, %failure, "attempt failed");
             let refusal = Refusal::of(&failure, request).filter(|_| model.may_refuse());
             let stops = failure.kind.stops_the_run() || refusal.is_some();
-            if failure.kind == FailureKind::RateLimited {
-                self.throttle.refused();
-            }
             let verdict = if self.network.concerns(&failure) {
                 self.network.failed(&permit.turn, &mut blamed)
             } else {
@@ -210,7 +209,7 @@ impl Core {
                     self.say_outage(&failure, verdict);
                     // A waiting call lets others ask.
                     drop(permit);
-                    self.brake.pause(wait).await;
+                    self.pause(wait, &failure).await;
                     permit = self.permit(request).await?;
                     attempt += 1;
                 }
@@ -261,6 +260,17 @@ impl Core {
         // What is in flight is finished and recorded; nothing new begins.
         self.budget.check(request).inspect_err(|_| self.brake.pull())?;
         Ok(attempt)
+    }
+
+    /// Waits before the next attempt, or until the run is asked to stop.
+    async fn pause(&self, wait: Duration, failure: &Failure) {
+        let least = self.retry.least_wait(failure, wait);
+        self.brake.pause(least).await;
+        tokio::select! {
+            biased;
+            () = self.brake.pulled() => {}
+            () = self.throttle.pause(wait - least) => {}
+        }
     }
 
     fn got_through(&self) {
