@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { cpSync, mkdirSync, realpathSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
@@ -82,4 +82,15 @@ test("a program that is not there is named, with what to do", async () => {
       "in retold's repository), and set RETOLD_PROGRAM to its path",
   );
   assert.equal(await said({ RETOLD_PROGRAM: "/nowhere/retold" }), "error: cannot start /nowhere/retold: spawn /nowhere/retold ENOENT");
+});
+
+test("both packages have their licences, and the program those of what is linked into it", () => {
+  const read = (name, file) => readFileSync(join(PACKAGES, "@retold", name, file), "utf8");
+  const program = `${process.platform}-${process.arch}`;
+  for (const name of ["retold", program])
+    for (const licence of ["LICENSE-MIT", "LICENSE-APACHE"]) assert.ok(read(name, licence).length > 500, name);
+  const bill = JSON.parse(read(program, "sbom.cyclonedx.json"));
+  const licences = read(program, "THIRD-PARTY-LICENSES.txt");
+  assert.ok(bill.components.length > 100);
+  for (const { name, version } of bill.components) assert.ok(licences.includes(`\n${name} ${version}: `), name);
 });

@@ -14,11 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import maturin
+import shipped
 from maturin import *  # noqa: F403  (the hooks that need nothing of ours)
 
 ROOT = Path(__file__).resolve().parents[2]
 #: What `[tool.maturin] data` in pyproject.toml names.
 SCRIPTS = ROOT / "target" / "wheel-data" / "scripts"
+#: The folder of `license-files` and `[tool.maturin.sbom] include` there.
+SHIPPED = ROOT / "target" / "shipped"
 #: The profile of Cargo.toml, which pyproject.toml names for the module.
 PROFILE = "wheel"
 NAME = "retold.exe" if os.name == "nt" else "retold"
@@ -42,17 +45,29 @@ def _program() -> None:
 
 
 def prepare_metadata_for_build_wheel(directory: str, settings: Any = None) -> str:
-    # maturin looks for the folder already here.
+    # maturin looks for the folder and the files already here.
     SCRIPTS.mkdir(parents=True, exist_ok=True)
+    SHIPPED.mkdir(parents=True, exist_ok=True)
+    for name in (shipped.NOTICES, shipped.MATERIALS):
+        (SHIPPED / name).touch()
     return maturin.prepare_metadata_for_build_wheel(directory, settings)
 
 
 def build_wheel(directory: str, settings: Any = None, metadata: str | None = None) -> str:
+    shipped.notices(SHIPPED)
+    # Other flags build everything again, which is not worth it for tests.
+    is_for_tests = "--profile dev" in os.environ.get("MATURIN_PEP517_ARGS", "")
+    if not is_for_tests:
+        os.environ["CARGO_ENCODED_RUSTFLAGS"] = shipped.flags()
     _program()
-    return maturin.build_wheel(directory, settings, metadata)
+    wheel = maturin.build_wheel(directory, settings, metadata)
+    if not is_for_tests:
+        shipped.check([os.path.join(directory, wheel)])
+    return wheel
 
 
 def build_editable(directory: str, settings: Any = None, metadata: str | None = None) -> str:
+    shipped.notices(SHIPPED)
     _program()
     return maturin.build_editable(directory, settings, metadata)
 
@@ -60,7 +75,7 @@ def build_editable(directory: str, settings: Any = None, metadata: str | None = 
 def build_sdist(directory: str, settings: Any = None) -> str:
     """All that the commit has. maturin takes what the module depends on, and the module does not depend on the program."""
     with tempfile.TemporaryDirectory() as folder:
-        described = Path(folder) / maturin.prepare_metadata_for_build_wheel(folder, settings) / "METADATA"
+        described = Path(folder) / prepare_metadata_for_build_wheel(folder, settings) / "METADATA"
         described = described.rename(Path(folder) / "PKG-INFO")
         root = f"retold-{BytesHeaderParser().parsebytes(described.read_bytes())['Version']}"
         archive = ["git", "archive", f"--prefix={root}/", f"--add-file={described}", "-o", f"{directory}/{root}.tar.gz", "HEAD"]

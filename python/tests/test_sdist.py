@@ -39,5 +39,5 @@ def test_the_source_distribution_has_the_program_and_the_backend(tmp_path):
         described = archive.extractfile("retold-0.1.0rc1/PKG-INFO")
         assert described is not None and b"Version: 0.1.0rc1" in described.read()
     needed = ["pyproject.toml", "Cargo.lock", "crates/cli/Cargo.toml", "crates/python/Cargo.toml"]
-    for name in [*needed, "python/build/backend.py", "python/retold/__init__.py", "python/retold/py.typed"]:
+    for name in [*needed, "python/build/backend.py", "python/build/shipped.py", "python/retold/__init__.py", "python/retold/py.typed"]:
         assert f"retold-0.1.0rc1/{name}" in names

@@ -255,3 +255,80 @@ fn vector_of(vectors: &mut Stash, hash: ContentHash) -> std::io::Result<Option<C
     let found = vectors.get(hash.as_bytes())?;
     Ok(found.and_then(|(_, bytes)| Content::vector_from_bytes(&bytes)))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::export::export_recording;
+    use super::*;
+    use crate::id::Time;
+    use crate::log::{Append, Backend, LogError, MemoryBackend};
+
+    const RUN: RunId = RunId([7; 8]);
+
+    /// A run with everything that lines may refer to, as lines.
+    fn lines() -> Vec<String> {
+        let long = "a text that is long enough for a reference ".repeat(40);
+        let dialogue = |turns: usize| {
+            let message = |turn| json!({"role": "user", "content": format!("{turn} {long}")});
+            let messages: Vec<_> = (0..turns).map(message).collect();
+            Some(Request::from_body(json!({"model": "m", "messages": messages})).unwrap())
+        };
+        let event = |n| NewEvent { body: "{}".into(), ..NewEvent::new("Noted", Time(n)) };
+        let events = [
+            NewEvent { prompt: dialogue(2), ..event(1) },
+            NewEvent { content: Some(Content::from(long.as_str())), ..event(2) },
+            NewEvent { prompt: dialogue(4), ..event(3) },
+            NewEvent { content: Some(Content::Vector([0.5, 1.0].into())), ..event(4) },
+        ];
+        let backend = MemoryBackend::new();
+        let append = Append::new(RUN, Head::START, events);
+        backend.committer().unwrap().commit(&[append]).unwrap();
+        let mut lines = Vec::new();
+        let mut line = |line: &str| {
+            lines.push(line.to_owned());
+            Ok::<(), LogError>(())
+        };
+        export_recording(&mut *backend.reader().unwrap(), RUN, &mut line).unwrap();
+        lines.split_off(1)
+    }
+
+    fn read(lines: &[String]) -> Result<(), LineProblem> {
+        let mut reader = LineReader::new(RUN, Head::START);
+        lines.iter().try_for_each(|line| reader.read(line).map(drop))
+    }
+
+    /// The places of all digits of hashes in a line.
+    fn digits(line: &str) -> Vec<usize> {
+        let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        let mut found = Vec::new();
+        let mut from = 0;
+        for word in line.as_bytes().chunk_by(|a, b| is_digit(a) == is_digit(b)) {
+            if word.len() == 64 && word.iter().all(|byte| is_digit(byte)) {
+                found.extend(from..from + word.len());
+            }
+            from += word.len();
+        }
+        found
+    }
+
+    #[test]
+    fn every_digit_of_every_hash_counts() {
+        let lines = lines();
+        read(&lines).unwrap();
+        let all = lines.join("\n");
+        for key in ["base", "content", "hash", "prompt", "vector"] {
+            assert!(all.contains(&format!("\"{key}\":\"")), "no {key} in {all}");
+        }
+        assert!(all.contains("\"text:"), "{all}");
+        for (number, line) in lines.iter().enumerate() {
+            for at in digits(line) {
+                let mut changed = lines.clone();
+                let digit = if line.as_bytes()[at] == b'0' { "1" } else { "0" };
+                changed[number].replace_range(at..=at, digit);
+                assert!(read(&changed).is_err(), "digit {at} of {line}");
+            }
+        }
+    }
+}

@@ -8,8 +8,8 @@ use crate::lookup::LookupMap;
 /// How many bytes are kept in memory; more go to an unnamed temporary file.
 const MEMORY: usize = 32 << 20;
 
-/// The first half of a hash, which is unique in practice.
-type Key = [u8; 16];
+/// The whole hash: a file may give one that differs from a known one in its last digit.
+type Key = [u8; 32];
 
 /// Bytes by hash, in their order of arrival.
 #[derive(Default)]
@@ -22,19 +22,13 @@ pub(super) struct Stash {
     recent: Vec<u8>,
 }
 
-fn key(hash: &[u8; 32]) -> Key {
-    let mut key = [0; 16];
-    key.copy_from_slice(&hash[..16]);
-    key
-}
-
 impl Stash {
     /// Keeps some bytes, with a kind that the caller defines.
-    pub(super) fn put(&mut self, hash: &[u8; 32], kind: u8, bytes: &[u8]) -> Result<()> {
+    pub(super) fn put(&mut self, hash: &Key, kind: u8, bytes: &[u8]) -> Result<()> {
         if self.recent.len() >= MEMORY {
             self.spill()?;
         }
-        self.places.insert(key(hash), self.written + self.recent.len() as u64);
+        self.places.insert(*hash, self.written + self.recent.len() as u64);
         self.recent.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
         self.recent.push(kind);
         self.recent.extend_from_slice(bytes);
@@ -55,8 +49,8 @@ impl Stash {
     }
 
     /// The bytes for a hash, and their kind.
-    pub(super) fn get(&mut self, hash: &[u8; 32]) -> Result<Option<(u8, Vec<u8>)>> {
-        let Some(place) = self.places.get(&key(hash)).copied() else { return Ok(None) };
+    pub(super) fn get(&mut self, hash: &Key) -> Result<Option<(u8, Vec<u8>)>> {
+        let Some(place) = self.places.get(hash).copied() else { return Ok(None) };
         let mut head = [0; 9];
         match (place.checked_sub(self.written), &mut self.file) {
             (None, Some(file)) => {

@@ -95,12 +95,15 @@ impl Objects {
     /// # Errors
     /// [`LogError`] if the store cannot be read.
     pub(crate) async fn get(&self, path: &Path) -> Result<Option<Bytes>, LogError> {
-        let attempt = async || match self.store.get(path).await {
+        self.patiently(async || self.find(path).await).await
+    }
+
+    async fn find(&self, path: &Path) -> Result<Option<Bytes>, Error> {
+        match self.store.get(path).await {
             Ok(found) => found.bytes().await.map(Some),
             Err(Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(error),
-        };
-        self.patiently(attempt).await
+        }
     }
 
     /// Some of the bytes of an object: fewer than asked for if it is shorter, and `None` if it does not exist.
@@ -164,7 +167,8 @@ impl Objects {
     ///
     /// If the reply to an attempt is lost, it is not known whether the object was created. The next attempt then finds
     /// out, since it either creates the object or finds it, and what is found is compared with what was to be written.
-    /// An attempt that arrives late does no harm: it finds an object, too.
+    /// An attempt that arrives late does no harm: it finds an object, too. A store may also say by mistake that there is
+    /// an object: if none is found, the attempt is repeated.
     ///
     /// # Errors
     /// [`LogError`] if the store cannot be written; it is then not known whether the object exists.
@@ -172,17 +176,21 @@ impl Objects {
         let attempt = async || {
             let options = PutOptions::from(PutMode::Create);
             match self.store.put_opts(path, bytes.clone().into(), options).await {
-                Ok(_) => Ok(true),
-                Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => Ok(false),
-                Err(error) => Err(error),
+                Ok(_) => return Ok(Created::Here),
+                Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => {}
+                Err(error) => return Err(error),
+            }
+            match self.find(path).await? {
+                Some(found) if found == bytes => Ok(Created::Here),
+                Some(found) => Ok(Created::Other(found)),
+                None => Err(Error::Generic {
+                    store: "bucket",
+                    source: format!("the store says that {path} exists, and does not have it")
+                        .into(),
+                }),
             }
         };
-        if self.patiently(attempt).await? {
-            return Ok(Created::Here);
-        }
-        let gone = || LogError::failed(self.name(), format!("{path} was there and is gone"));
-        let found = self.get(path).await?.ok_or_else(gone)?;
-        Ok(if found == bytes { Created::Here } else { Created::Other(found) })
+        self.patiently(attempt).await
     }
 
     /// The names of the objects below a folder that come after another name, in order.

@@ -49,6 +49,15 @@ fn a_store_that_refuses_and_loses_replies_conforms() {
     }
 }
 
+/// Whether the store has carried out what it denies is found out by reading it back.
+#[test]
+fn a_store_that_says_by_mistake_that_an_object_exists_conforms() {
+    for times in [1, 2, 1000] {
+        let store: Arc<dyn ObjectStore> = Arc::new(FaultyStore::denying(memory(), times));
+        conforms(&open(&store));
+    }
+}
+
 #[test]
 fn a_store_that_overwrites_is_refused() {
     let store: Arc<dyn ObjectStore> = Arc::new(FaultyStore::overwriting(memory()));

@@ -18,6 +18,9 @@ enum Trouble {
     /// It answers every third request with an error, in an order that a seed gives: some before they are carried out,
     /// some after, so that the reply is lost.
     Fails(AtomicU64),
+    /// It answers so many of the next requests to create something with 412, by mistake: before it has carried them out,
+    /// or, each second time, after.
+    Denies(AtomicU64),
     /// It does not know conditional writes, and writes.
     Overwrites,
     /// A policy forbids everything but reading and creating: the one in docs/guide/machines.md.
@@ -40,6 +43,10 @@ pub(super) struct FaultyStore {
 impl FaultyStore {
     pub(super) fn failing(inner: Arc<dyn ObjectStore>, seed: u64) -> Self {
         FaultyStore::new(inner, Trouble::Fails(AtomicU64::new(seed)))
+    }
+
+    pub(super) fn denying(inner: Arc<dyn ObjectStore>, times: u64) -> Self {
+        FaultyStore::new(inner, Trouble::Denies(AtomicU64::new(times)))
     }
 
     pub(super) fn overwriting(inner: Arc<dyn ObjectStore>) -> Self {
@@ -75,6 +82,13 @@ impl FaultyStore {
         }
     }
 
+    /// How many requests are still denied, this one included.
+    fn denied(&self) -> u64 {
+        let Trouble::Denies(left) = &self.trouble else { return 0 };
+        let one_less = |left: u64| left.checked_sub(1);
+        left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).unwrap_or(0)
+    }
+
     /// Whether to fail now: by the next number of a sequence (SplitMix64: Steele, Lea and Flood, 2014).
     fn fails(&self) -> bool {
         let Trouble::Fails(state) = &self.trouble else { return false };
@@ -88,6 +102,10 @@ impl FaultyStore {
 
 fn unavailable() -> Error {
     Error::Generic { store: "test", source: "503 Slow Down".into() }
+}
+
+fn precondition_failed(path: &Path) -> Error {
+    Error::Precondition { path: path.to_string(), source: "412 PreconditionFailed".into() }
 }
 
 fn forbidden(path: &Path) -> Error {
@@ -112,12 +130,20 @@ impl ObjectStore for FaultyStore {
         if self.fails() {
             return Err(unavailable());
         }
+        let denied = self.denied();
+        if !denied.is_multiple_of(2) {
+            return Err(precondition_failed(location));
+        }
         let mode = match self.trouble {
             Trouble::Overwrites => PutMode::Overwrite,
             _ => options.mode.clone(),
         };
         let done = self.inner.put_opts(location, payload, PutOptions { mode, ..options }).await;
-        if self.fails() { Err(unavailable()) } else { done }
+        match self.fails() {
+            true => Err(unavailable()),
+            false if denied > 0 => Err(precondition_failed(location)),
+            false => done,
+        }
     }
 
     async fn put_multipart_opts(
