@@ -45,4 +45,5 @@ pub(crate) mod stops;
 pub(crate) mod studies;
 pub(crate) mod tamper;
 pub(crate) mod trial;
+pub(crate) mod users;
 pub(crate) mod waiting;
