@@ -1,6 +1,7 @@
 //! Tells the tests where the workspace is (`RETOLD_ROOT`), whether the real data is there
-//! (`cfg(shared_data)`), and whether `scripts/test` has installed the SDKs of other languages
-//! (`cfg(real_clients)`) and a browser with its driver (`cfg(real_browser)`).
+//! (`cfg(shared_data)`), whether `scripts/test` has installed the SDKs of other languages
+//! (`cfg(real_clients)`) and a browser with its driver (`cfg(real_browser)`), and whether tests can act as another user
+//! (`cfg(other_users)`): as root.
 //!
 //! Tests on data and documents that are not part of the repository are marked
 //! `#[cfg_attr(not(shared_data), ignore = "..")]`, so that a plain clone lists them as ignored,
@@ -31,6 +32,11 @@ fn main() {
         println!("cargo::rerun-if-changed={}", browser.display());
     } else {
         println!("cargo::rerun-if-env-changed=RETOLD_BROWSER");
+    }
+    println!("cargo::rustc-check-cfg=cfg(other_users)");
+    #[cfg(target_os = "linux")]
+    if std::fs::metadata("/proc/self").is_ok_and(|of| std::os::unix::fs::MetadataExt::uid(&of) == 0) {
+        println!("cargo::rustc-cfg=other_users");
     }
     let data = root.join("../shared/data");
     if data.is_dir() {

@@ -25,7 +25,8 @@ export function check(holds, what) {
 
 /** Opens a browser, does something in it, and checks that nothing went wrong on any page. */
 export async function browse(options, act) {
-  const base = process.argv[2];
+  const address = process.argv[2];
+  const [base, token] = address.split("/?token=");
   // In a container, Chromium's own sandbox needs rights that root there does not have.
   const args = process.getuid && process.getuid() === 0 ? ["--no-sandbox"] : [];
   const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args, timeout: PATIENCE });
@@ -49,6 +50,8 @@ export async function browse(options, act) {
     page.on("response", (response) => {
       if (response.status() >= 400) wrong.push(`status ${response.status()}: ${response.url()}`);
     });
+    // The browser keeps the token of the address that is opened first.
+    if (token) await page.goto(address);
     await act(page, base);
   } finally {
     await browser.close();

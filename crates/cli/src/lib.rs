@@ -34,6 +34,7 @@ mod runs;
 mod schema_names;
 mod score_rows;
 mod search;
+mod secret;
 mod select;
 mod signal;
 mod table_draft;

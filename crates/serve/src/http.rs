@@ -17,6 +17,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use retold_wire::{ConnectionSeat, Listening, Reach, RefusedRequest};
 use tokio::sync::{Semaphore, mpsc};
 
+use crate::page_token::{Admission, PageToken};
 use crate::pages::{self, PageReply};
 use crate::prompt_images::PromptImage;
 use crate::query::Query;
@@ -48,6 +49,10 @@ const QUIET: u32 = 50;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
+/// What a request without the token gets.
+const NO_TOKEN: &str = "this page wants its token: open the address that `retold serve` printed, with all that \
+    is after ?token=. A program sends it in the header X-Retold-Token\n";
+
 /// The headers of every answer.
 const HEADERS: &[(&str, &str)] = &[
     ("content-security-policy", POLICY),
@@ -66,6 +71,7 @@ pub struct SiteServer(Listening);
 struct ServerState {
     site: Arc<Site>,
     reach: Reach,
+    token: Option<PageToken>,
     pages: Semaphore,
     followers: Arc<Semaphore>,
 }
@@ -84,11 +90,12 @@ impl SiteServer {
         self.0.address()
     }
 
-    /// Serves a site until it is dropped.
-    pub async fn serve(self, site: Arc<Site>, reach: Reach) {
+    /// Serves a site until it is dropped, to those who know the token if there is one.
+    pub async fn serve(self, site: Arc<Site>, reach: Reach, token: Option<PageToken>) {
         let shared = Arc::new(ServerState {
             site,
             reach,
+            token,
             pages: Semaphore::new(PAGES),
             followers: Arc::new(Semaphore::new(FOLLOWERS)),
         });
@@ -127,7 +134,7 @@ async fn handle(shared: &Arc<ServerState>, request: Request<Incoming>) -> Respon
         }
     };
     let mut response = match checked {
-        Ok(()) => page(shared, &parts.uri, headers).await,
+        Ok(()) => received(shared, &parts.uri, headers).await,
         Err(RefusedRequest { status, reason }) => {
             let mut response = plain(status, &format!("{reason}\n"));
             if status == 405 {
@@ -147,6 +154,26 @@ async fn handle(shared: &Arc<ServerState>, request: Request<Incoming>) -> Respon
         *response.body_mut() = HttpBody::Whole(None);
     }
     response
+}
+
+/// Answers a request that knows the token.
+async fn received(
+    shared: &Arc<ServerState>,
+    uri: &hyper::Uri,
+    headers: &HeaderMap,
+) -> Response<HttpBody> {
+    let Some(token) = &shared.token else { return page(shared, uri, headers).await };
+    match token.admission(uri, headers) {
+        Admission::Known => page(shared, uri, headers).await,
+        Admission::First { to } => {
+            let mut response = sent(PageReply::Elsewhere(to));
+            if let Ok(kept) = HeaderValue::from_str(token.kept()) {
+                response.headers_mut().insert(header::SET_COOKIE, kept);
+            }
+            response
+        }
+        Admission::Unknown => plain(403, NO_TOKEN),
+    }
 }
 
 /// Makes a page on a thread for that, since it reads files.

@@ -6,6 +6,7 @@
 //! - [`SiteSource`]: the log or recording, and what it is now.
 //! - [`Site`]: the source, the studies, and what is kept between requests.
 //! - [`SiteServer`]: HTTP. What may be asked is decided by [`Reach`], before anything is read.
+//! - [`PageToken`]: what a reader on this machine has to know.
 //! - `pages`: one file per page. `render`: templates, with all foreign text inert.
 //! - `event_columns`: what filters and counts need of each event of a run, in memory.
 //! - `span`: the part of an answer that a decision was made from.
@@ -25,6 +26,7 @@ mod figures;
 mod http;
 mod job;
 mod outcome;
+mod page_token;
 mod pages;
 mod prompt_images;
 mod query;
@@ -42,6 +44,7 @@ mod tree;
 pub use as_of::{AsOf, as_of};
 pub use facts::StateError;
 pub use http::SiteServer;
+pub use page_token::PageToken;
 /// Who may ask for the page.
 pub use retold_wire::Reach;
 pub use site::Site;

@@ -19,7 +19,7 @@ use crate::token::Token;
 const RUN: &str = "x-retold-run";
 
 /// Holds the token of a server that has one; not forwarded.
-const TOKEN: &str = "x-retold-token";
+pub const TOKEN_HEADER: &str = "x-retold-token";
 
 /// The longest name of a run.
 const LONGEST_RUN: usize = 100;
@@ -132,7 +132,7 @@ impl Front {
                     rest = below;
                     Some(in_path)
                 }
-                None => only(headers, TOKEN).ok().flatten(),
+                None => only(headers, TOKEN_HEADER).ok().flatten(),
             };
             if !token.is(given) {
                 return Err(NotLetIn::new(401, "retold_token", NO_TOKEN));

@@ -89,7 +89,7 @@ pub use decode::{DecodeError, decoded};
 pub use departure::{Departure, DepartureSummary};
 pub use elsewhere::{AnswerTooLong, Elsewhere, LoggedOutcome, is_counted, is_kept};
 pub use failures::FailureReplay;
-pub use front::{Front, Later, NoRun, Runs};
+pub use front::{Front, Later, NoRun, Runs, TOKEN_HEADER};
 pub use incoming::{CALL, Incoming};
 pub use intercept::{AuthorityError, ConnectionReport, Interception, NamedHosts, not_hiding};
 pub use key::{AttemptPlace, Key};

@@ -41,7 +41,7 @@ impl Token {
     }
 
     /// Whether a client knows it. Comparing hashes says nothing about how much of it was right.
-    pub(crate) fn is(&self, given: Option<&str>) -> bool {
+    pub fn is(&self, given: Option<&str>) -> bool {
         given.is_some_and(|given| hash_of(given.as_bytes()) == self.0)
     }
 
@@ -56,8 +56,8 @@ impl Token {
     }
 }
 
-/// A token that a command makes up for its program. It is in URLs that only the program gets, and is
-/// never shown: it has no `Debug`.
+/// A token that a command makes up. It is in URLs that only its program or its user gets, and is shown
+/// nowhere else: it has no `Debug`.
 pub struct Secret(String);
 
 impl Secret {

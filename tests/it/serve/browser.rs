@@ -10,7 +10,7 @@ use crate::support::cli::Place;
 /// Runs a script of tests/browser against a server. A line `feed N` that it prints adds N events to a
 /// run, `finish` the rest of them; it is told when they are there.
 fn drive(place: &Place, served: &Served, script: &str, feeding: Option<&mut Feeding>) {
-    drive_at(place, &format!("http://{}", served.host), script, feeding);
+    drive_at(place, &format!("http://{}/?token={}", served.host, served.token), script, feeding);
 }
 
 /// The same, for pages below any address.

@@ -1,7 +1,11 @@
 //! Who is answered, and with which headers.
 
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
 use super::Served;
 use crate::support::cli::{Place, assert_said};
+use crate::support::users::other_user;
 
 #[test]
 fn every_answer_has_the_headers_that_shut_it_off() {
@@ -46,6 +50,76 @@ fn only_reading_is_answered() {
     let (get, head) = (served.get("/"), served.ask("HEAD", "/", ""));
     assert_eq!((head.status, head.body.as_str()), (200, ""));
     assert!(!get.body.is_empty());
+}
+
+#[test]
+fn whoever_does_not_know_the_token_gets_nothing() {
+    let place = Place::with_run();
+    let served = Served::log(&place, "retold.db");
+    let Served { host, token, .. } = &served;
+    let ask = |path: &str, header: &str| {
+        let head = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n");
+        served.stranger(&format!("{head}{header}\r\n"))
+    };
+    let port = host.split(':').nth(1).unwrap();
+    let wrong = token.replace(|c: char| c.is_ascii_digit(), "a");
+    for (path, header) in [
+        ("/", String::new()),
+        ("/run/latest", "Accept: application/json\r\n".to_owned()),
+        ("/run/latest/table.csv", format!("X-Retold-Token: {wrong}\r\n")),
+        ("/assets/retold.js", format!("Cookie: retold-token-{port}={wrong}\r\n")),
+        ("/run/latest/live", format!("Cookie: retold-token-1={token}\r\n")),
+        (&format!("/run/latest?token={wrong}"), String::new()),
+        ("/nothing", String::new()),
+    ] {
+        let answer = ask(path, &header);
+        assert_eq!(answer.status, 403, "{path}");
+        let said = "open the address that `retold serve` printed";
+        assert!(answer.body.contains(said) && !answer.body.contains(token.as_str()), "{}", answer.body);
+        assert!(!answer.head.contains("set-cookie"), "{}", answer.head);
+    }
+    // The address that was printed: the token leaves it at once, and the browser keeps it.
+    let first = ask(&format!("/run/latest?kind=Asked&token={token}"), "");
+    assert_eq!((first.status, first.body.as_str()), (303, ""));
+    assert!(first.head.contains("location: /run/latest?kind=asked\r\n"), "{}", first.head);
+    let cookie = format!("retold-token-{port}={token}");
+    let kept = format!("set-cookie: {cookie}; path=/; httponly; samesite=strict");
+    assert!(first.head.contains(&kept), "{}", first.head);
+    assert_eq!(ask("/run/latest", &format!("Cookie: {cookie}\r\n")).status, 200);
+    // It is no way past the other checks.
+    let foreign = "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\n";
+    assert_eq!(ask("/", &format!("Cookie: {cookie}\r\n{foreign}")).status, 403);
+}
+
+#[test]
+fn a_page_without_a_token_says_what_it_gives_away() {
+    let place = Place::with_run();
+    let mut command = place.command();
+    command.args(["serve", "--listen", "0", "--no-token"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut address = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut address).unwrap();
+    let mut said = String::new();
+    BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut said).unwrap();
+    let host = address.trim().strip_prefix("http://").unwrap().trim_end_matches('/').to_owned();
+    let served = Served { child, host, token: String::new() };
+    let plain = format!("GET / HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", served.host);
+    assert_eq!(served.stranger(&plain).status, 200, "{address}");
+    assert!(said.contains("every user and program of this machine can read all of it"), "{said}");
+}
+
+#[cfg_attr(not(other_users), ignore = "only root can act as another user")]
+#[test]
+fn another_user_reads_nothing() {
+    let place = Place::with_run();
+    let served = Served::log(&place, "retold.db");
+    let page = format!("http://{}/run/latest", served.host);
+    let got = other_user(&["curl", "-sS", "-w", "%{http_code}", &page]);
+    assert!(got.ends_with("\n403") && got.contains("wants its token"), "{got}");
+    // Nor do they find the token where processes are listed.
+    let listed = other_user(&["sh", "-c", "cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ 2>&1"]);
+    assert!(!listed.contains(&served.token));
 }
 
 #[test]

@@ -20,8 +20,9 @@ type Sent = (u64, Value);
 impl Stream {
     fn open(served: &Served, path: &str, headers: &str) -> Self {
         let mut stream = TcpStream::connect(&served.host).unwrap();
-        let host = &served.host;
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\n{headers}\r\n").unwrap();
+        let Served { host, token, .. } = served;
+        let known = format!("Host: {host}\r\nX-Retold-Token: {token}\r\n");
+        write!(stream, "GET {path} HTTP/1.1\r\n{known}{headers}\r\n").unwrap();
         Stream(BufReader::new(stream))
     }
 

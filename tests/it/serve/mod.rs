@@ -41,6 +41,8 @@ pub(crate) struct Served {
     child: Child,
     /// `127.0.0.1:PORT`.
     pub(super) host: String,
+    /// What the address that was printed has.
+    pub(super) token: String,
 }
 
 /// An answer of a server.
@@ -69,12 +71,20 @@ impl Served {
         let mut child = command.spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let host = line.trim().strip_prefix("http://").unwrap_or_else(|| panic!("{line:?}"));
-        Served { host: host.trim_end_matches('/').to_owned(), child }
+        let address = line.trim().strip_prefix("http://");
+        let opened = address.and_then(|address| address.split_once("/?token="));
+        let (host, token) = opened.unwrap_or_else(|| panic!("{line:?}"));
+        Served { host: host.to_owned(), token: token.to_owned(), child }
     }
 
-    /// Sends a request as it is, and reads the answer to its end.
+    /// Sends a request of somebody who knows the token, and reads the answer to its end.
     pub(super) fn raw(&self, request: &str) -> Answer {
+        let token = format!("\r\nX-Retold-Token: {}\r\n", self.token);
+        self.stranger(&request.replacen("\r\n", &token, 1))
+    }
+
+    /// Sends a request as it is.
+    pub(super) fn stranger(&self, request: &str) -> Answer {
         let mut stream = TcpStream::connect(&self.host).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = Vec::new();

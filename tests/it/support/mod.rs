@@ -47,4 +47,5 @@ pub(crate) mod strict;
 pub(crate) mod studies;
 pub(crate) mod tamper;
 pub(crate) mod trial;
+pub(crate) mod users;
 pub(crate) mod waiting;

@@ -8,6 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::upstream::{Failing, server};
 use super::{KEY, PATH, assert_no_key};
 use crate::support::cli::{Place, Said};
+use crate::support::users::other_user;
 use crate::support::waiting::ended;
 
 /// A proxy that listens.
@@ -156,7 +157,7 @@ fn other_machines_need_a_token() {
     }
     let record =
         format!("--mode record --upstream openai={} --listen 0.0.0.0:0", upstream.base_url());
-    let open = place.run(&format!("proxy {record}"));
+    let open = place.run(&format!("proxy {record} --no-token"));
     assert_eq!(open.code, 2, "{}", open.err);
     assert!(open.err.contains("there is no token"), "{}", open.err);
     place.write("short", "secret");
@@ -185,11 +186,79 @@ fn other_machines_need_a_token() {
     }
 }
 
+#[test]
+fn whoever_does_not_know_the_url_records_nothing() {
+    let (place, upstream) = (Place::new(), server(Failing { one_in: 0 }));
+    let named = format!("--upstream openai={0} --upstream anthropic={0}", upstream.base_url());
+    let proxy = Proxy::start(&place, &format!("--mode record {named}"));
+    let (open, token) = proxy.url.split_once("/token/").unwrap();
+    assert_eq!(token.len(), 32);
+    let own = format!("{}/run/a", proxy.url);
+    assert!(ask(&format!("{own}/openai"), "mine", &[]).ends_with(" 200"));
+    for base in [open.to_owned(), format!("{open}/token/{}", "0".repeat(32))] {
+        // In the words of each API.
+        let openai = ask(&format!("{base}/run/a/openai"), "theirs", &[]);
+        assert!(openai.contains(r#""error":{"#) && openai.contains("wants its token"), "{openai}");
+        let claude = curl(&[&format!("{base}/run/a/anthropic/v1/messages"), "-d", "{}"]);
+        assert!(claude.starts_with(r#"{"type":"error""#) && claude.ends_with(" 401"), "{claude}");
+        for (path, body) in [("facts", r#"{"name":"x","value":1}"#), ("finish", "")] {
+            let own = curl(&[&format!("{base}/run/a/_retold/{path}"), "-d", body]);
+            assert!(own.contains("wants its token") && own.ends_with(" 401"), "{own}");
+        }
+    }
+    assert_eq!(upstream.received().len(), 1);
+    let said = proxy.end(Signal::TERM);
+    assert_eq!(said.code, 0, "{}", said.err);
+    let runs = place.json("log").0["runs"].as_array().unwrap().clone();
+    assert_eq!((runs.len(), &runs[0]["outcome"]), (1, &"finished".into()), "{runs:?}");
+    let events = place.ok("log latest --json");
+    assert!(!events.contains("theirs") && !events.contains(r#""name":"x""#), "{events}");
+    let log = std::fs::read(place.path("retold.db")).unwrap();
+    assert!(memchr::memmem::find(&log, token_of(&own).as_bytes()).is_none());
+}
+
+/// The token in a URL.
+fn token_of(url: &str) -> &str {
+    url.split('/').skip_while(|part| *part != "token").nth(1).unwrap()
+}
+
+#[test]
+fn a_proxy_without_a_token_says_what_it_gives_away() {
+    let (place, upstream) = (Place::new(), server(Failing { one_in: 0 }));
+    let named = format!("--upstream openai={}", upstream.base_url());
+    let proxy = Proxy::start(&place, &format!("--mode record {named} --no-token"));
+    assert!(!proxy.url.contains("token"), "{}", proxy.url);
+    assert!(ask(&format!("{}/openai", proxy.url), "hi", &[]).ends_with(" 200"));
+    let said = proxy.end(Signal::TERM);
+    let due = "there is no token: every user and program of this machine can ask";
+    assert!(said.err.contains(due), "{}", said.err);
+}
+
+#[cfg_attr(not(other_users), ignore = "only root can act as another user")]
+#[test]
+fn another_user_adds_nothing_and_ends_nothing() {
+    let (place, upstream) = (Place::new(), server(Failing { one_in: 0 }));
+    let named = format!("--upstream openai={}", upstream.base_url());
+    let proxy = Proxy::start(&place, &format!("--mode record {named}"));
+    assert!(ask(&format!("{}/run/a/openai", proxy.url), "mine", &[]).ends_with(" 200"));
+    let (open, token) = proxy.url.split_once("/token/").unwrap();
+    for path in ["openai/chat/completions", "_retold/facts", "_retold/finish"] {
+        let url = format!("{open}/run/a/{path}");
+        let got = other_user(&["curl", "-sS", "-w", " %{http_code}", "-d", "{}", &url]);
+        assert!(got.contains("wants its token") && got.ends_with(" 401"), "{path}: {got}");
+    }
+    let listed = other_user(&["sh", "-c", "cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ 2>&1"]);
+    assert!(!listed.contains(token));
+    let said = proxy.end(Signal::TERM);
+    assert!(said.err.contains("a: recorded 1 answer as run"), "{}", said.err);
+    assert_eq!(upstream.received().len(), 1);
+}
+
 /// A page from the web may have a name that leads here, and any program may take us for a proxy.
 #[test]
 fn requests_for_other_hosts_are_refused() {
     let (place, upstream) = (Place::new(), server(Failing { one_in: 0 }));
-    let record = format!("--mode record --upstream openai={}", upstream.base_url());
+    let record = format!("--mode record --upstream openai={} --no-token", upstream.base_url());
     let proxy = Proxy::start(&place, &record);
     let rebound = ask(&format!("{}/openai", proxy.url), "hi", &["-H", "host: rebound.example"]);
     assert!(rebound.contains("127.0.0.1 and localhost") && rebound.ends_with(" 403"), "{rebound}");

@@ -13,13 +13,15 @@ use crate::limits::prices;
 use crate::log_place::log_within;
 use crate::output::Output;
 use crate::parser::parser_file;
+use crate::secret::new_secret;
 use crate::select;
 use crate::signal::Signals;
-use retold_serve::{Reach, Site, SiteServer, SiteSource};
+use retold_serve::{PageToken, Reach, Site, SiteServer, SiteSource};
 
 /// Show a log or a recording as a read-only page in the browser.
 ///
-/// Other machines cannot reach it unless --allow-others is given.
+/// The address that is printed has a token: without it, other users of this machine get nothing. The browser keeps it in a
+/// cookie. A program sends it in the header X-Retold-Token. Other machines cannot reach the page unless --allow-others is given.
 ///
 /// It has all runs; what came out of a run: its figures, and a table of its calls or participants; its
 /// events, with the filters of `retold log`; each exchange, with the part of
@@ -46,10 +48,14 @@ pub(crate) struct Args {
         value_parser = listen_address
     )]
     listen: SocketAddr,
-    /// Listen on an address that other machines can reach, without a password or encryption:
-    /// anyone who can reach it can read every prompt and answer in the log.
+    /// Listen on an address that other machines can reach, without encryption: anyone who has the address
+    /// with its token, or can listen to the network, can read every prompt and answer in the log.
     #[arg(long)]
     allow_others: bool,
+    /// Answer without a token: every user and program of this machine can then read every prompt and
+    /// answer in the log, and with --allow-others everybody who can reach it.
+    #[arg(long)]
+    no_token: bool,
     /// With --allow-others: a name under which the server may be asked, such as lab.example.org,
     /// besides its address. Can be repeated.
     #[arg(long = "host", value_name = "NAME", requires = "allow_others")]
@@ -87,12 +93,12 @@ fn not_a_file(name: &str) -> CliError {
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { file, listen, allow_others, hosts, prices: given, parsers } = args;
+    let Args { file, listen, allow_others, no_token, hosts, prices: given, parsers } = args;
     if !listen.ip().is_loopback() && !allow_others {
         let message = format!("{listen} can be reached from other machines");
         return Err(CliError::usage(message)
             .hint("listen on this machine alone: --listen 127.0.0.1:7878")
-            .hint("or let anyone who can reach it read the whole log: --allow-others"));
+            .hint("or let whoever has its address, with the token, read the whole log: --allow-others"));
     }
     let prices = prices(given.as_deref())?;
     let source = match file {
@@ -128,20 +134,27 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         let mut signals = Signals::listen();
         let server = SiteServer::bind(listen).await.map_err(cannot)?;
         let address = server.address();
-        let url = format!("http://{address}/");
+        let secret = match no_token {
+            true => None,
+            false => Some(new_secret()?),
+        };
+        let token = secret.map(|secret| PageToken::new(&secret, address));
+        let url = token.as_ref().map_or(format!("http://{address}/"), |it| it.url().to_owned());
         match output.is_json() {
             true => output.object(&json!({"address": url}))?,
             false => output.text(&format!("{url}\n"))?,
         }
         if !global.quiet {
-            let said = match listen.ip().is_loopback() {
-                true => "for this machine alone",
-                false => "for anyone who can reach it",
+            let said = match (no_token, listen.ip().is_loopback()) {
+                (false, true) => "for whoever has this address, on this machine alone",
+                (false, false) => "for whoever has this address",
+                (true, true) => "and without a token: every user and program of this machine can read all of it",
+                (true, false) => "and without a token: anyone who can reach it can read all of it",
             };
             write_err(&format!("open it in a browser; it is read-only, {said}. Ctrl-C stops it\n"));
         }
         tokio::select! {
-            () = server.serve(site.clone(), Reach::of_page(address, &hosts)) => {}
+            () = server.serve(site.clone(), Reach::of_page(address, &hosts), token) => {}
             _ = signals.next() => {}
         }
         Ok(Status::Fine)

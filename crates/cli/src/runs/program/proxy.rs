@@ -15,13 +15,24 @@ use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::output::Output;
 use crate::redaction;
+use crate::secret::new_secret;
 use crate::select;
 use crate::signal::Signals;
 use retold::log::Log;
-use retold_wire::{Bodies, FailureReplay, Front, Pace, Reach, Server, Token, Upstreams};
+use retold_wire::{Bodies, FailureReplay, Front, Pace, Reach, Secret, Server, Token, Upstreams};
 
 /// The variable that holds the token.
 const TOKEN: &str = "RETOLD_TOKEN";
+
+/// What clients of a proxy have to know.
+enum ProxyToken {
+    /// Nothing: `--no-token`.
+    None,
+    /// What the user gave them; it is not shown.
+    Given(Token),
+    /// What is in the URL that is printed.
+    Printed(Secret),
+}
 
 /// A proxy to be started.
 pub(crate) struct Proxying {
@@ -29,6 +40,7 @@ pub(crate) struct Proxying {
     pub(crate) upstreams: Vec<String>,
     pub(crate) listen: SocketAddr,
     pub(crate) token_file: Option<PathBuf>,
+    pub(crate) no_token: bool,
     pub(crate) rules: RulesArgs,
     pub(crate) log_limit: Option<u64>,
     pub(crate) playing: Playing,
@@ -40,13 +52,17 @@ pub(crate) fn proxy(
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let Proxying { mode, upstreams, listen, token_file, rules, log_limit, playing } = proxying;
-    let token = token(token_file.as_deref())?;
-    if token.is_none() && !listen.ip().is_loopback() {
+    let Proxying { mode, upstreams, listen, token_file, no_token, .. } = proxying;
+    let Proxying { rules, log_limit, playing, .. } = proxying;
+    let token = match no_token {
+        true => ProxyToken::None,
+        false => token(token_file.as_deref())?,
+    };
+    if no_token && !listen.ip().is_loopback() {
         let message =
             format!("{} can be reached from other machines, and there is no token", listen);
         return Err(CliError::usage(message)
-            .hint("give one in a file (--token-file FILE) or in RETOLD_TOKEN")
+            .hint("without --no-token, the URL that is printed has one; --token-file FILE or RETOLD_TOKEN give your own")
             .hint("or listen on this machine alone: --listen 127.0.0.1:8377"));
     }
     fits(mode, &rules, playing)?;
@@ -112,15 +128,20 @@ async fn serve(
     listen: SocketAddr,
     token_file: Option<&Path>,
     upstreams: Option<Vec<String>>,
-    token: Option<Token>,
+    token: ProxyToken,
     global: &Global<'_>,
     output: &Output,
 ) -> Result<Status, CliError> {
+    let is_open = matches!(token, ProxyToken::None);
     let mut signals = Signals::listen();
     let server = Server::bind_to(listen)
         .await
         .map_err(|e| CliError::new(Status::Io, format!("cannot listen on {listen}: {e}")))?;
-    let url = format!("http://{}", shown_address(server.address()));
+    let address = shown_address(server.address());
+    let url = match &token {
+        ProxyToken::Printed(secret) => secret.base_url(address),
+        ProxyToken::Given(_) | ProxyToken::None => format!("http://{address}"),
+    };
     if output.is_json() {
         output.object(&json!({"url": url, "upstreams": upstreams}))?;
     } else {
@@ -131,7 +152,15 @@ async fn serve(
         write_err(&format!(
             "retold: base URLs look like {url}/run/NAME/{first}; Ctrl-C or SIGTERM finishes the runs and ends this\n"
         ));
+        if let ProxyToken::None = token {
+            write_err("retold: there is no token: every user and program of this machine can ask, add to the runs, and finish them\n");
+        }
     }
+    let token = match token {
+        ProxyToken::None => None,
+        ProxyToken::Given(token) => Some(token),
+        ProxyToken::Printed(secret) => Some(secret.token()),
+    };
     let reach = match token {
         // A machine that others can reach has names that it does not know.
         Some(_) => Reach::with_token(),
@@ -154,7 +183,7 @@ async fn serve(
         () = patience => Err(CliError::new(Status::Io, "answers are under way that do not end: their runs are not finished")),
         // A second signal: the runs can be resumed.
         _ = signals.next() => Err(CliError::new(Status::Interrupted, "ended before the runs were finished")
-            .hint(format!("`retold {}` continues them", runs.again(listen, token_file)))),
+            .hint(format!("`retold {}` continues them", runs.again(listen, token_file, is_open)))),
     };
     serving.abort();
     ended?;
@@ -171,8 +200,8 @@ fn shown_address(address: SocketAddr) -> SocketAddr {
     }
 }
 
-/// The token, from a file or the environment.
-fn token(file: Option<&Path>) -> Result<Option<Token>, CliError> {
+/// The token: from a file or the environment, otherwise a new one.
+fn token(file: Option<&Path>) -> Result<ProxyToken, CliError> {
     let (text, from) = match file {
         Some(file) => {
             let text = std::fs::read_to_string(file).map_err(|e| {
@@ -182,9 +211,10 @@ fn token(file: Option<&Path>) -> Result<Option<Token>, CliError> {
         }
         None => match environment::variable(TOKEN) {
             Some(text) => (text, TOKEN.to_owned()),
-            None => return Ok(None),
+            None => return Ok(ProxyToken::Printed(new_secret()?)),
         },
     };
     // The token itself is never shown.
-    Token::new(text.trim()).map(Some).map_err(|error| CliError::usage(format!("{from}: {error}")))
+    let token = Token::new(text.trim());
+    token.map(ProxyToken::Given).map_err(|error| CliError::usage(format!("{from}: {error}")))
 }

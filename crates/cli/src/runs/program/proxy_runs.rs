@@ -202,7 +202,12 @@ impl ProxyRuns {
     }
 
     /// The command that continues these runs.
-    pub(super) fn again(&self, listen: SocketAddr, token_file: Option<&Path>) -> String {
+    pub(super) fn again(
+        &self,
+        listen: SocketAddr,
+        token_file: Option<&Path>,
+        no_token: bool,
+    ) -> String {
         let mut all = ["proxy", "--mode", "resume"].map(str::to_owned).to_vec();
         for (name, url) in self.urls() {
             all.extend(["--upstream".to_owned(), format!("{name}={}", next::shown(&url))]);
@@ -210,6 +215,9 @@ impl ProxyRuns {
         all.extend(["--listen".to_owned(), listen.to_string()]);
         if let Some(file) = token_file {
             all.extend(["--token-file".to_owned(), file.display().to_string()]);
+        }
+        if no_token {
+            all.push("--no-token".to_owned());
         }
         words(&all).unwrap_or_else(|| "proxy --mode resume --upstream NAME=URL".to_owned())
     }

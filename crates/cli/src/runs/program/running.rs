@@ -17,13 +17,14 @@ use super::said::{self, EndedProgram, ProgramOutcome};
 use super::{child, descendants, keys};
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
+use crate::secret::new_secret;
 use crate::signal::Signals;
 use retold::event::{RunResumed, RunStarted};
 use retold::id::RunId;
 use retold::log::Log;
 use retold::run::{Budget, Recorder, how_it_ended};
 use retold_wire::{
-    Front, Interception, NamedHosts, Origins, Pace, ProgramSettings, Rules, Samples, Secret,
+    Front, Interception, NamedHosts, Origins, Pace, ProgramSettings, Rules, Samples,
     Server, Session, SessionSetup, Upstreams,
 };
 
@@ -106,9 +107,7 @@ impl Program {
         let (intercepts, watches) = (hosts.is_some(), watch);
         let mut proxied = ProxyUse { intercepts, watches, hosts: hosts.unwrap_or_default() };
         // A page or another program on this machine cannot know it.
-        let secret = Secret::random().map_err(|e| {
-            CliError::new(Status::Io, format!("the system cannot provide random bytes: {e}"))
-        })?;
+        let secret = new_secret()?;
         let address = server.address();
         let here = secret.base_url(address);
         let interception = if intercepts {
