@@ -239,7 +239,7 @@ fn posted(chat: &Map<String, Value>) -> Result<PostedRequest, Inexpressible> {
         // calls, are one message.
         match messages.last_mut() {
             Some(last) if last["role"] == role => {
-                if let Some(parts) = last["content"].as_array_mut() {
+                if let Some(parts) = last.get_mut("content").and_then(Value::as_array_mut) {
                     parts.extend(content);
                 }
             }

@@ -17,6 +17,7 @@ use retold::log::{
     Backend, CheckedReader, EventFault, Fault, Finding, Head, Log, LogError, Reader, RunHead,
     deleted_runs,
 };
+use retold::members::Members;
 use retold::totals::dollars;
 use retold_archive::user_cache;
 use retold_archive::{Damage, VerifyDepth, is_cut_off, log_findings, recall_all, without_end};
@@ -90,7 +91,7 @@ pub(super) fn list(log: &Log, global: &Global, output: &Output) -> Result<Status
                 "reused_answers": spending.map(|of| of.reused),
                 "dollars": spending.and_then(|of| of.dollars)});
             if let Some(with_shards) = spending.and_then(|of| of.with_shards) {
-                object["dollars_with_shards"] = with_shards.into();
+                object.set("dollars_with_shards", with_shards.into());
             }
             object
         });
