@@ -78,6 +78,7 @@
 //! - [`exchange`], [`jsonl`]: runs and bare exchanges as files
 //! - [`escaping`], [`explain`], [`encoding`], [`unique`], [`draft`], [`sidecar`]: text from elsewhere
 //!   read and shown safely, files read and written safely
+//! - [`members`]: changing JSON values that may be anything
 //! - [`process`]: which process is meant, and whether it is alive
 //! - [`patterns`]: patterns from elsewhere, compiled within a budget
 //! - [`percentile`], [`counted`]: percentiles of sorted values; numbers as people read them
@@ -110,6 +111,7 @@ pub mod id;
 pub mod jsonl;
 pub mod log;
 mod lookup;
+pub mod members;
 pub mod model;
 mod open;
 pub mod parse;

@@ -4,14 +4,17 @@
 use std::path::{Path, PathBuf};
 
 use retold::id::{CallPath, Time};
+use retold::model::{HTTP, providers};
 use retold::parse::ParserSpec;
 use retold_study::parser_file::ParserFile;
 use retold_traffic::{Format, Options, import_bytes};
 use retold_wire::http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use retold_wire::http::{Method, StatusCode};
-use retold_wire::{Elsewhere, Incoming, LoggedOutcome, RestoredBody, Rules, restored};
+use retold_wire::{
+    Elsewhere, Incoming, LoggedOutcome, RestoredBody, Rules, Transmission, restored,
+};
 
-/// Checks one input of a target: `vcrpy`, `har`, `nock`, `batch`, `inspect`, `otlp`, `parser_file`, `wire_answer`.
+/// Checks one input of a target: `vcrpy`, `har`, `nock`, `batch`, `inspect`, `otlp`, `parser_file`, `wire_answer`, `wire_shape`.
 ///
 /// # Panics
 /// If a reader does, or if it finds different things in the same bytes.
@@ -24,6 +27,7 @@ pub fn fuzz_file(target: &str, data: &[u8]) {
         "otlp" => [(); 2].map(|()| imported(Format::Otlp, data)),
         "inspect" => [(); 2].map(|()| imported(Format::Inspect, data)),
         "parser_file" => [(); 2].map(|()| parsed(data)),
+        "wire_shape" => [(); 2].map(|()| shaped(data)),
         _ => [(); 2].map(|()| answered(data)),
     };
     let [first, second] = twice;
@@ -78,17 +82,40 @@ fn answered(data: &[u8]) -> String {
         "/api/chat",
         "/other",
     ];
-    const TYPES: [&str; 4] =
-        ["application/json", "text/event-stream", "application/x-ndjson", "text/plain"];
     let [path, kind, rest @ ..] = data else { return String::new() };
-    let mut parts = rest.splitn(2, |byte| *byte == 0);
+    let path = PATHS[usize::from(*path) % PATHS.len()];
+    exchanged(path, TYPES[usize::from(*kind) % 4], StatusCode::OK, rest)
+}
+
+const TYPES: [&str; 6] = [
+    "application/json",
+    "text/event-stream",
+    "application/x-ndjson",
+    "text/plain",
+    "application/vnd.amazon.eventstream",
+    "audio/mpeg",
+];
+
+/// The same for every path of every API, in every status: a byte for each of these, and then as above.
+fn shaped(data: &[u8]) -> String {
+    const STATUSES: [u16; 8] = [200, 200, 200, 201, 400, 429, 500, 529];
+    let [path, kind, status, rest @ ..] = data else { return String::new() };
+    let paths: Vec<String> = providers::paths().map(|path| path.replace('*', "m")).collect();
+    let path = &paths[usize::from(*path) % paths.len()];
+    let status = StatusCode::from_u16(STATUSES[usize::from(*status) % STATUSES.len()]);
+    let kind = TYPES[usize::from(*kind) % TYPES.len()];
+    exchanged(path, kind, status.expect("it is one"), rest)
+}
+
+fn exchanged(path: &str, kind: &'static str, status: StatusCode, data: &[u8]) -> String {
+    let mut parts = data.splitn(2, |byte| *byte == 0);
     let asked = parts.next().unwrap_or_default().to_vec();
     let body = parts.next().unwrap_or_default().to_vec();
     let incoming = Incoming {
         is_led: false,
         upstream: "openai".to_owned(),
         method: Method::POST,
-        path: PATHS[usize::from(*path) % PATHS.len()].to_owned(),
+        path: path.to_owned(),
         query: None,
         headers: HeaderMap::new(),
         body: asked.into(),
@@ -100,14 +127,24 @@ fn answered(data: &[u8]) -> String {
     };
     again(&incoming, &asked.request, &asked.key.call, &rules);
     let mut headers = HeaderMap::new();
-    let kind = TYPES[usize::from(*kind) % TYPES.len()];
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
-    let answer = Elsewhere { status: StatusCode::OK, headers, body: body.into() };
-    match answer.outcome(&incoming, &asked, 0, &rules) {
-        Ok(LoggedOutcome::Answer(response)) => format!("{:?} {response:?}", asked.key),
-        Ok(LoggedOutcome::Failed { .. }) => unreachable!("its status is 200"),
-        Err(error) => error.to_string(),
-    }
+    let answer = Elsewhere { status, headers, body: body.clone().into() };
+    let (http, content, said) = match answer.outcome(&incoming, &asked, 0, &rules) {
+        Ok(LoggedOutcome::Answer(response)) => {
+            let said = format!("{:?} {response:?}", asked.key);
+            (response.extra.get(HTTP).cloned(), Some(response.content), said)
+        }
+        Ok(LoggedOutcome::Failed { details }) => {
+            let said = format!("{:?} {details:?}", asked.key);
+            (details.http, None, said)
+        }
+        Err(error) => return error.to_string(),
+    };
+    // What came is kept, whatever was read of it, and no reader stopped at it.
+    let kept = http.as_ref().and_then(Transmission::read).expect("it is how it travelled");
+    assert_eq!(kept.bytes(content.as_ref()).expect("it has a body"), body);
+    assert!(!said.contains("a mistake in retold's reader"), "{said}");
+    said
 }
 
 /// A request that is put together again from the log asks for the same.

@@ -17,6 +17,7 @@ use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
 use crate::jsonl::JsonlReader;
 use crate::log::{Backend, EventFault, Head, LogError, Reader, RunEvents, SharedBackend};
 use crate::lookup::LookupMap;
+use crate::members::Members;
 use crate::model::scripted::{LoadProblem, ScriptedExchange};
 use crate::model::{ExchangeError, ExchangeLine, ExchangeResponse, FailureKind, Response};
 use crate::prompt::Request;
@@ -248,7 +249,7 @@ pub fn read_exchanges(lines: JsonlReader, time: Time) -> Result<Exchanges, Impor
     if count == 0 {
         return Err(ImportError::Nothing { path: name });
     }
-    started.model["simulated"] = any_simulated.into();
+    started.model.set("simulated", any_simulated.into());
     let run = run.finish(started, true)?;
     Ok(Exchanges { run, count, simulated: any_simulated, labels_dropped })
 }

@@ -29,7 +29,7 @@ pub fn exact_json(text: &[u8]) -> Option<(Value, Vec<String>)> {
     let mut value: Value = serde_json::from_slice(text).ok()?;
     let mut places = Vec::new();
     if has_inexact(&value) {
-        if has_longer(std::str::from_utf8(text).ok()?) {
+        if longer_integer(std::str::from_utf8(text).ok()?).is_some() {
             return None;
         }
         replace(&mut value, &|value| inexact(value), "", &mut places);
@@ -48,8 +48,8 @@ pub fn give_back_integers<'a>(value: &mut Value, places: impl IntoIterator<Item 
     }
 }
 
-/// Whether JSON has an integer beyond 64 bits, which its reader has made a double.
-fn has_longer(text: &str) -> bool {
+/// Where JSON has its first integer beyond 64 bits, which its readers make a double.
+pub fn longer_integer(text: &str) -> Option<usize> {
     let (mut is_text, mut at) = (false, 0);
     let bytes = text.as_bytes();
     while let Some(byte) = bytes.get(at) {
@@ -61,7 +61,7 @@ fn has_longer(text: &str) -> bool {
                 let word = &text[at..at + bytes[at..].iter().take_while(is_part).count()];
                 let is_integer = !word.contains(['.', 'e', 'E']);
                 if is_integer && word.parse::<u64>().is_err() && word.parse::<i64>().is_err() {
-                    return true;
+                    return Some(at);
                 }
                 at += word.len().saturating_sub(1);
             }
@@ -69,7 +69,7 @@ fn has_longer(text: &str) -> bool {
         }
         at += 1;
     }
-    false
+    None
 }
 
 /// Adds places to those already listed.

@@ -7,7 +7,7 @@ use super::answer::Response;
 use super::exchange_response::{ExchangeResponse, ExchangeResponseError};
 use super::failure::{Failure, FailureKind};
 use super::parts::VECTORS;
-use super::providers::{Dialect, NotRead, ReplyOf};
+use super::providers::{Dialect, NotRead, ReplyOf, try_read};
 use crate::id::{CallPath, Sample};
 use crate::unique::Unique;
 
@@ -95,7 +95,7 @@ impl TryFrom<ExchangeResponse> for Response {
 
     fn try_from(line: ExchangeResponse) -> Result<Self, ExchangeResponseError> {
         match ReplyOf::with_content(&line.extra, line.content.as_ref()) {
-            Some(reply) if reply.dialect.is_pasted() => match reply.dialect.answer(json!(line)) {
+            Some(reply) if reply.dialect.is_pasted() => match read_by(reply.dialect, json!(line)) {
                 // A call of a study has one vector.
                 Ok(response) => match response.extra.get(VECTORS).and_then(Value::as_u64) {
                     Some(found) => Err(several(found)),
@@ -107,6 +107,7 @@ impl TryFrom<ExchangeResponse> for Response {
                     NotRead::OtherForm(_)
                     | NotRead::Missing(_)
                     | NotRead::Shape(_)
+                    | NotRead::Fault(_)
                     | NotRead::Undescribed,
                 ) => line.into_answer(),
             },
@@ -130,13 +131,18 @@ fn several(found: u64) -> ExchangeResponseError {
 /// # Errors
 /// [`NotRead`] if there is none.
 pub fn answer_in(reply: Value, dialect: &dyn Dialect) -> Result<Response, NotRead> {
-    match dialect.answer(reply) {
+    match read_by(dialect, reply) {
         Err(NotRead::OtherForm(reply)) => {
             let line: ExchangeResponse = serde_json::from_value(reply)?;
             Ok(Response::try_from(line)?)
         }
         read => read,
     }
+}
+
+/// The answer in a reply, in the form of this API alone.
+fn read_by(dialect: &dyn Dialect, reply: Value) -> Result<Response, NotRead> {
+    try_read(dialect, || dialect.answer(reply))?
 }
 
 #[cfg(test)]

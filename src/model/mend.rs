@@ -17,27 +17,35 @@ use super::{Content, Response};
 const HALVES: u32 = 0x10_f800;
 
 /// A JSON text that is repaired where that is possible without guessing, and what was wrong with it; `None` if it is not JSON
-/// even then.
-pub fn mended_json(body: &[u8], halves: Halves) -> Option<(Value, Vec<&'static str>)> {
-    let MendedJson { text, wrong, mark } = mended(body, halves);
+/// even then. Integers beyond 64 bits are marked texts if they have a mark, and otherwise rounded.
+pub fn mended_json(
+    body: &[u8],
+    halves: Halves,
+    longer: Option<&IntegerMark>,
+) -> Option<(Value, Vec<&'static str>)> {
+    let MendedJson { text, wrong, mark } = mended(body, halves, longer);
     let mut value = serde_json::from_str(&text).ok()?;
-    give_back_numbers(&mut value, &mark);
+    give_back_numbers(&mut value, &mark, longer.is_some());
     Some((value, wrong))
 }
 
-/// The integers that no double holds, as the numbers that they are without a repair.
-fn give_back_numbers(value: &mut Value, mark: &str) {
+/// The integers that no double holds, as the numbers that they are without a repair; `keeps_longer` says that those beyond
+/// 64 bits stay as they are.
+fn give_back_numbers(value: &mut Value, mark: &IntegerMark, keeps_longer: bool) {
     match value {
         Value::String(text) => {
-            if let Some(number) =
-                text.strip_prefix(mark).and_then(|it| serde_json::from_str(it).ok())
+            if let Some(digits) = text.strip_prefix(&*mark.0)
+                && !(keeps_longer && is_longer(digits))
+                && let Ok(number) = serde_json::from_str(digits)
             {
                 *value = number;
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| give_back_numbers(item, mark)),
+        Value::Array(items) => {
+            items.iter_mut().for_each(|item| give_back_numbers(item, mark, keeps_longer));
+        }
         Value::Object(fields) => {
-            fields.values_mut().for_each(|field| give_back_numbers(field, mark))
+            fields.values_mut().for_each(|field| give_back_numbers(field, mark, keeps_longer));
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
@@ -101,21 +109,86 @@ impl Halves {
 }
 
 /// A repaired JSON text.
+#[derive(Debug, Clone)]
 pub(in crate::model) struct MendedJson {
     /// The text, readable by our JSON parser.
     pub(in crate::model) text: String,
     /// The problems found, each once, in order of appearance.
     pub(in crate::model) wrong: Vec<&'static str>,
-    /// The prefix of strings that hold the digits of an integer that no double holds exactly. No
-    /// other string in `text` begins with it.
-    mark: String,
+    /// What begins the strings that hold the digits of an integer that no double holds exactly.
+    pub(in crate::model) mark: IntegerMark,
 }
 
-impl MendedJson {
+/// What begins the strings that stand for long integers in a value that was read from a text, and nothing else in it: private
+/// characters of Unicode, which differ from text to text and which no pattern for names or numbers matches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IntegerMark(String);
+
+impl IntegerMark {
+    /// The mark for a text.
+    pub fn new(text: &[u8]) -> Self {
+        let hash = blake3::hash(text);
+        let private = |byte: &u8| char::from_u32(0xe000 + u32::from(*byte));
+        IntegerMark(hash.as_bytes().iter().filter_map(private).collect())
+    }
+
+    /// The mark for a body that may have integers beyond 64 bits, of which all others would see the nearest double.
+    pub fn of_longer(body: &[u8]) -> Option<Self> {
+        // Those have 20 digits; 19 are enough for a negative one.
+        let digits = body.chunk_by(|one, next| one.is_ascii_digit() && next.is_ascii_digit());
+        digits.into_iter().any(|run| run.len() >= 19).then(|| IntegerMark::new(body))
+    }
+
+    /// The value of a JSON text, in which integers beyond 64 bits are marked texts if there is a mark.
+    ///
+    /// # Errors
+    /// Why it is not JSON.
+    pub fn json(mark: Option<&Self>, text: &[u8]) -> serde_json::Result<Value> {
+        let value = serde_json::from_slice(text)?;
+        let marked = mark.and_then(|_| mended_json(text, Halves::Replaced, mark));
+        Ok(marked.map_or(value, |(marked, _)| marked))
+    }
+
+    /// The JSON text of a value, with the digits of its long integers.
+    pub fn text_of(mark: Option<&Self>, value: &Value) -> String {
+        let text = value.to_string();
+        match mark {
+            Some(mark) if text.contains(&mark.0) => mark.with_digits(&text),
+            _ => text,
+        }
+    }
+
+    /// A text without marks: a string that stands for an integer becomes the integer.
+    fn with_digits(&self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut pieces = text.split(&*self.0);
+        out.extend(pieces.next());
+        for piece in pieces {
+            let end = piece.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(piece.len());
+            match (out.ends_with('"'), piece[end..].strip_prefix('"')) {
+                (true, Some(rest)) if end > 0 => {
+                    out.pop();
+                    out.push_str(&piece[..end]);
+                    out.push_str(rest);
+                }
+                // Something else was written into it since.
+                _ => out.push_str(piece),
+            }
+        }
+        out
+    }
+
     /// Restores the digits of long integers in an answer read from this text, and lists their
     /// places.
-    pub(in crate::model) fn give_back_digits(&self, response: &mut Response) {
-        let digits = |text: &str| text.strip_prefix(&self.mark).map(str::to_owned);
+    pub fn give_back_digits(&self, response: &mut Response) {
+        let digits = |text: &str| {
+            let found = text.contains(&self.0);
+            found.then(|| match text.strip_prefix(&*self.0) {
+                Some(digits) if !digits.contains(&self.0) => digits.to_owned(),
+                // Arguments of a call, for example, which were written as a text.
+                _ => self.with_digits(text),
+            })
+        };
         let Response {
             content, finish_reason, model, id, system_fingerprint, service_tier, ..
         } = response;
@@ -131,6 +204,8 @@ impl MendedJson {
         let mut extra = Value::Object(std::mem::take(&mut response.extra));
         let mut places = Vec::new();
         replace(&mut extra, &|value| digits(value.as_str()?), "", &mut places);
+        // A text with integers in it has its own digits again; only what was a number has a place.
+        places.retain(|place| extra.pointer(place).is_some_and(is_integer));
         if let Value::Object(extra) = extra {
             response.extra = extra;
         }
@@ -140,10 +215,10 @@ impl MendedJson {
 
 /// Repairs a text.
 pub(in crate::model) fn mend(body: &[u8]) -> MendedJson {
-    mended(body, Halves::Replaced)
+    mended(body, Halves::Replaced, None)
 }
 
-fn mended(body: &[u8], halves: Halves) -> MendedJson {
+fn mended(body: &[u8], halves: Halves, mark: Option<&IntegerMark>) -> MendedJson {
     let text = String::from_utf8_lossy(body);
     let mut mending = Mending { out: String::with_capacity(text.len()), wrong: Vec::new(), halves };
     if let Cow::Owned(_) = text {
@@ -154,14 +229,20 @@ fn mended(body: &[u8], halves: Halves) -> MendedJson {
         mending.note("a byte order mark");
     }
     let text = without_mark.unwrap_or(&text);
-    let mark = unused(text);
-    mending.json(text, &mark);
+    let mark = mark.cloned().unwrap_or_else(|| IntegerMark::new(text.as_bytes()));
+    mending.json(text, &mark.0);
     MendedJson { text: mending.out, wrong: mending.wrong, mark }
 }
 
-/// A prefix that no string in the text has: writing the prefix into the text changes the prefix.
-fn unused(text: &str) -> String {
-    format!("integer {}: ", blake3::hash(text.as_bytes()))
+/// Whether digits, with a sign or not, are an integer beyond 64 bits.
+fn is_longer(digits: &str) -> bool {
+    digits.parse::<u64>().is_err() && digits.parse::<i64>().is_err()
+}
+
+/// Whether a text is nothing but an integer.
+fn is_integer(text: &Value) -> bool {
+    let digits = text.as_str().map(|text| text.strip_prefix('-').unwrap_or(text));
+    digits.is_some_and(|it| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 struct Mending {
@@ -309,7 +390,7 @@ mod tests {
     fn read(text: &[u8]) -> (Value, String) {
         let MendedJson { text, wrong, mark } = mend(text);
         let mut value = serde_json::from_str(&text).unwrap();
-        let digits = |value: &Value| value.as_str()?.strip_prefix(&mark).map(str::to_owned);
+        let digits = |value: &Value| value.as_str()?.strip_prefix(&*mark.0).map(str::to_owned);
         let mut places = Vec::new();
         replace(&mut value, &digits, "", &mut places);
         (value, [wrong.join(", "), places.join(", ")].join(";"))
@@ -353,7 +434,7 @@ mod tests {
 
     #[test]
     fn a_string_is_never_taken_for_a_number() {
-        let MendedJson { mark, .. } = mend(b"[1]");
+        let MendedJson { mark: IntegerMark(mark), .. } = mend(b"[1]");
         let text = json!([mark, "integer 7"]).to_string();
         assert_eq!(read(text.as_bytes()), (json!([mark, "integer 7"]), ";".to_owned()));
     }
@@ -372,7 +453,7 @@ mod tests {
 
     #[test]
     fn halves_are_joined_once_both_texts_are_there() {
-        let half = |text: &str| mended_json(text.as_bytes(), Halves::Kept).unwrap();
+        let half = |text: &str| mended_json(text.as_bytes(), Halves::Kept, None).unwrap();
         let ((first, wrong), (second, _)) = (half(r#""a\ud83d""#), half(r#""\ude00b""#));
         assert!(wrong.is_empty());
         let both = format!("{}{}", first.as_str().unwrap(), second.as_str().unwrap());
@@ -397,11 +478,40 @@ mod tests {
 
     #[test]
     fn integers_beyond_a_double_are_the_numbers_that_they_are_without_a_repair() {
-        let (value, wrong) = mended_json(b"[12345678901234567890, NaN]", Halves::Kept).unwrap();
+        let (value, wrong) =
+            mended_json(b"[12345678901234567890, NaN]", Halves::Kept, None).unwrap();
         assert_eq!(
             (value, wrong),
             (json!([12345678901234567890u64, "NaN"]), vec!["a number that is not finite"])
         );
-        assert!(mended_json(b"{\"foo\":", Halves::Kept).is_none());
+        assert!(mended_json(b"{\"foo\":", Halves::Kept, None).is_none());
+    }
+
+    /// In a value, in texts that are made of it, and written again.
+    #[test]
+    fn integers_beyond_64_bits_keep_their_digits() {
+        let text = br#"{"args":{"n":18446744073709551617,"small":7,"all":[-9223372036854775809, 1.5]},"id":"18446744073709551617"}"#;
+        let mark = IntegerMark::of_longer(text).unwrap();
+        let (value, wrong) = mended_json(text, Halves::Kept, Some(&mark)).unwrap();
+        assert_eq!((wrong, &value["args"]["small"]), (vec![], &json!(7)));
+        let written = IntegerMark::text_of(Some(&mark), &value);
+        let due = r#"{"args":{"all":[-9223372036854775809,1.5],"n":18446744073709551617,"small":7},"id":"18446744073709551617"}"#;
+        assert_eq!(written, due);
+        let mut response = Response::text(value["args"].to_string());
+        response.extra.insert("input".to_owned(), value["args"].clone());
+        mark.give_back_digits(&mut response);
+        let args = r#"{"all":[-9223372036854775809,1.5],"n":18446744073709551617,"small":7}"#;
+        assert_eq!(response.content.text(), args);
+        assert_eq!(
+            Value::Object(response.extra),
+            json!({"input": {"n": "18446744073709551617", "small": 7, "all": ["-9223372036854775809", 1.5]},
+                "exact_integers": ["/input/all/0", "/input/n"]})
+        );
+        for other in [&b"[123456789012345678]"[..], b"[1e300]", b"\"a\""] {
+            assert_eq!(IntegerMark::of_longer(other), None);
+        }
+        // A rule may have taken the digits out.
+        let taken = json!([format!("{}X", mark.0), format!("{}7", mark.0)]);
+        assert_eq!(IntegerMark::text_of(Some(&mark), &taken), r#"["X",7]"#);
     }
 }

@@ -41,12 +41,12 @@ pub use answer::{Answerer, Ask, Content, Model, ModelInfo, Response, Usage};
 pub use by_name::ByName;
 pub use choices::{OtherChoice, choice_count, other_choices};
 pub use content_parts::NotACompletion;
-pub use exact::{EXACT_INTEGERS, exact_json, give_back_integers, keep_exact};
+pub use exact::{EXACT_INTEGERS, exact_json, give_back_integers, keep_exact, longer_integer};
 pub use exchange_line::{ExchangeError, ExchangeLine, answer_in};
 pub use exchange_response::{ExchangeResponse, ExchangeResponseError};
 pub use failure::{Failure, FailureKind};
 pub use key_names::{is_a_key, percent_decoded, query_without_keys};
-pub use mend::{Halves, join_halves, mended_json};
+pub use mend::{Halves, IntegerMark, join_halves, mended_json};
 #[cfg(feature = "openai")]
 pub use named::{NamedUrl, without_secrets};
 pub use not_read::{NOT_READ, is_not_read};

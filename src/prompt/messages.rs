@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::request::{Request, RequestError, short_enough};
 use super::straight::ItemPositions;
 use crate::id::PromptHash;
+use crate::members::Members;
 use crate::values::too_many;
 
 /// The messages of a chat in its canonical text.
@@ -101,7 +102,7 @@ impl Request {
             values.extend_from_slice(&items[..messages]);
         }
         let mut body = self.body().clone();
-        body["messages"] = Value::Array(values);
+        body.set("messages", Value::Array(values));
         let places = ItemPositions { start, ends: ends.into() };
         Request::of_parts(self.parts(body), canonical, Some(places))
     }

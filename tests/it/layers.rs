@@ -22,7 +22,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("encoding", &["open"]),
     ("jsonl", &["draft", "encoding", "open", "values"]),
     ("lookup", &[]),
-    ("prompt", &["id", "escaping", "text_diff", "values"]),
+    ("members", &[]),
+    ("prompt", &["id", "escaping", "members", "text_diff", "values"]),
     ("content", &["id", "prompt"]),
     ("event", &["content", "id", "lookup", "prompt"]),
     (
@@ -30,7 +31,13 @@ const LAYERS: &[(&str, &[&str])] = &[
         &["sidecar", "content", "counted", "escaping", "event", "id", "lookup", "prompt", "values"],
     ),
     ("parse", &["escaping", "prompt"]),
-    ("model", &["content", "counted", "explain", "id", "escaping", "prompt", "unique", "values"]),
+    (
+        "model",
+        &[
+            "content", "counted", "explain", "id", "escaping", "members", "prompt", "unique",
+            "values",
+        ],
+    ),
     (
         "run",
         &[
@@ -50,7 +57,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "decide",
         &[
             "content", "counted", "event", "explain", "id", "escaping", "jsonl", "log", "lookup",
-            "model", "parse", "prompt", "run", "unique",
+            "members", "model", "parse", "prompt", "run", "unique",
         ],
     ),
     ("decided", &["decide", "event", "exchange", "id", "log", "lookup", "prompt", "run"]),
@@ -95,8 +102,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "exchange",
         &[
-            "content", "event", "explain", "id", "escaping", "jsonl", "log", "lookup", "model",
-            "prompt", "run",
+            "content", "event", "explain", "id", "escaping", "jsonl", "log", "lookup", "members",
+            "model", "prompt", "run",
         ],
     ),
 ];

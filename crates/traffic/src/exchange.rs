@@ -10,7 +10,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use retold::event::{AttemptDetails, Labels};
 use retold::model::{FailureKind, Response};
 use retold::prompt::Request;
-use retold_wire::{Incoming, Transmission, decoded};
+use retold_wire::{Incoming, Transmission, decoded, encodings};
 use serde_json::{Value, json};
 
 use crate::error::FileProblem;
@@ -209,12 +209,6 @@ fn inflated(encodings: &str, body: &Bytes) -> Option<Bytes> {
     decoder.by_ref().take(LONGEST as u64 + 1).read_to_end(&mut plain).ok()?;
     let is_whole = decoder.total_in() == body.len() as u64;
     (is_whole && plain.len() <= LONGEST).then(|| plain.into())
-}
-
-/// The content encodings of a message, in the order in which they were applied.
-pub(crate) fn encodings(headers: &HeaderMap) -> String {
-    let all = headers.get_all(CONTENT_ENCODING).iter();
-    all.filter_map(|value| value.to_str().ok()).collect::<Vec<_>>().join(",")
 }
 
 /// Whether a body is still encoded as its headers say: it begins so, or can be decoded.

@@ -28,6 +28,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use retold::id::Time;
+use retold::model::longer_integer;
 use retold_wire::Rules;
 
 use collect::{Plan, collect};
@@ -182,6 +183,18 @@ fn in_document(
     move |(place, wrong)| (place.or(document), wrong)
 }
 
+/// Notes that a file in JSON has an integer which is rounded where bodies are not the texts that they were.
+fn note_rounded(document: &Document, notes: &mut Notes) {
+    let text = document.text().unwrap_or("");
+    if text.trim_start().starts_with(['{', '['])
+        && let Some(at) = longer_integer(text)
+    {
+        let line = 1 + memchr::memchr_iter(b'\n', &text.as_bytes()[..at]).count();
+        let what = "the last digits of an integer beyond 64 bits";
+        notes.lost(what, &format!("{}, line {line}", document.name()));
+    }
+}
+
 /// The exchanges of files of one format.
 fn exchanges(
     format: Format,
@@ -192,6 +205,7 @@ fn exchanges(
     let (mut batch, mut traces) = (BatchFiles::default(), OtlpFiles::default());
     for document in documents {
         let document = document?;
+        note_rounded(&document, notes);
         let wrong = |(place, wrong)| document.wrong(place, wrong);
         match format {
             Format::Vcrpy | Format::Vcr => {

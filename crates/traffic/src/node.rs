@@ -147,8 +147,8 @@ pub(crate) fn once(fields: Vec<(String, LocatedValue)>) -> Vec<(String, LocatedV
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     let mut out: Vec<(String, LocatedValue)> = Vec::with_capacity(fields.len());
     for (name, node) in fields {
-        match places.get(&name) {
-            Some(at) => out[*at].1 = node,
+        match places.get(&name).and_then(|at| out.get_mut(*at)) {
+            Some(known) => known.1 = node,
             None => {
                 places.insert(name.clone(), out.len());
                 out.push((name, node));

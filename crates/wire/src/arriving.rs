@@ -1,5 +1,7 @@
 //! An answer that is arriving, and how much of it may be let through.
 
+use retold::model::providers::try_read;
+
 use crate::framing::{Framing, Splitter, data};
 use crate::limits::MOST_CHUNKS;
 use crate::transmission::Transmission;
@@ -45,8 +47,10 @@ impl Arriving {
         }
         while let Some(event) = self.splitter.next(&self.body) {
             let begin = event.start;
-            if self.last.is_none() && asked.dialect.is_last(&data(self.framing, &self.body[event]))
-            {
+            let dialect = asked.dialect;
+            let is_last = || dialect.is_last(&data(self.framing, &self.body[event]));
+            // What cannot be read ends nothing.
+            if self.last.is_none() && try_read(dialect, is_last).unwrap_or(false) {
                 self.last = Some(begin);
             }
         }

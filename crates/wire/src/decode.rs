@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use brotli_decompressor::DecompressorWriter;
 use bytes::Bytes;
+use hyper::http::{HeaderMap, header};
 
 use crate::limits::LONGEST_ANSWER;
 
@@ -26,6 +27,18 @@ pub enum DecodeError {
 /// The size of a decoder's own buffer.
 const BUFFER: usize = 8 << 10;
 
+/// The most encodings of one body that are undone: each decoder takes memory.
+const MOST_ENCODINGS: usize = 8;
+
+/// How much of a body is kept until something has been decoded.
+const LONGEST_BEGINNING: usize = 64 << 10;
+
+/// What a message's `Content-Encoding` lists, in the order in which they were applied; there may be several such headers.
+pub fn encodings(headers: &HeaderMap) -> String {
+    let all = headers.get_all(header::CONTENT_ENCODING).iter();
+    all.filter_map(|value| value.to_str().ok()).collect::<Vec<_>>().join(",")
+}
+
 /// A whole body without its encodings, which a `Content-Encoding` lists in the order in which they
 /// were applied.
 ///
@@ -44,20 +57,33 @@ pub(crate) fn decoded_within(
     body: Bytes,
     limit: usize,
 ) -> Result<Bytes, DecodeError> {
-    encodings.rsplit(',').try_fold(body, |body, encoding| {
-        let mut decoder = Decoder::new(Some(encoding), limit)?;
-        let mut out = decoder.chunk(body)?.to_vec();
-        decoder.end()?;
-        out.extend_from_slice(&decoder.rest());
-        Ok(out.into())
-    })
+    if encodings.is_empty() {
+        return Ok(body);
+    }
+    let mut decoder = Decoder::new(encodings, limit)?;
+    if let Some(unknown) = decoder.left.rsplit(',').next().filter(|it| !it.is_empty()) {
+        return Err(DecodeError::Unknown(unknown.trim().chars().take(40).collect()));
+    }
+    let mut out = decoder.chunk(body)?.to_vec();
+    out.extend_from_slice(&decoder.end()?);
+    Ok(out.into())
 }
 
 /// Decodes a body as it arrives.
 pub(crate) struct Decoder {
-    kind: EncodingKind,
-    /// How many bytes may still come out.
+    /// In the order in which they are undone, which is not that in which they were applied.
+    stages: Vec<DecoderStage>,
+    /// The encodings that are not undone, because one is not known.
+    left: String,
+    /// How many bytes may come out.
     limit: usize,
+}
+
+/// One encoding that is undone.
+struct DecoderStage {
+    kind: EncodingKind,
+    /// What came before anything was decoded, if it counts as the body should it not be what its label says.
+    begun: Option<Vec<u8>>,
 }
 
 enum EncodingKind {
@@ -140,51 +166,37 @@ impl Write for BoundedReader {
 }
 
 impl Decoder {
-    /// A decoder for a `Content-Encoding`, for so many bytes of output.
+    /// A decoder for what a `Content-Encoding` lists, for so many bytes of output.
     ///
     /// # Errors
-    /// [`DecodeError::Unknown`].
-    pub(crate) fn new(encoding: Option<&str>, limit: usize) -> Result<Self, DecodeError> {
-        let out = BoundedReader { out: Vec::new(), left: limit };
-        let kind = match encoding.map(|name| name.trim().to_ascii_lowercase()).as_deref() {
-            None | Some("" | "identity") => EncodingKind::Identity,
-            Some("br") => EncodingKind::Brotli(Box::new(DecompressorWriter::new(out, BUFFER))),
-            Some("gzip" | "x-gzip") => EncodingKind::Gzip(flate2::write::MultiGzDecoder::new(out)),
-            Some("deflate") => EncodingKind::Deflate(DeflateKind::Unknown(Vec::new(), out)),
-            Some("zstd") => {
-                let decoder =
-                    zstd::stream::write::Decoder::new(out).map_err(DecodeError::Broken)?;
-                EncodingKind::Zstd(Box::new(decoder))
-            }
-            Some(other) => return Err(DecodeError::Unknown(other.chars().take(40).collect())),
-        };
-        Ok(Decoder { kind, limit })
-    }
-
-    /// Says that the body has ended.
-    ///
-    /// # Errors
-    /// [`DecodeError::Broken`] if it has not ended as its encoding says.
-    pub(crate) fn end(&mut self) -> Result<(), DecodeError> {
-        match &mut self.kind {
-            EncodingKind::Identity => Ok(()),
-            EncodingKind::Brotli(decoder) => decoder.close().map_err(DecodeError::Broken),
-            EncodingKind::Gzip(decoder) => decoder.try_finish().map_err(DecodeError::Broken),
-            EncodingKind::Deflate(decoder) => decoder.end().map_err(DecodeError::Broken),
-            EncodingKind::Zstd(decoder) => decoder.flush().map_err(DecodeError::Broken),
+    /// [`DecodeError::Broken`].
+    pub(crate) fn new(encodings: &str, limit: usize) -> Result<Self, DecodeError> {
+        let mut names: Vec<&str> = encodings.split(',').map(str::trim).collect();
+        let mut stages = Vec::new();
+        while let Some(name) = names.last()
+            && stages.len() < MOST_ENCODINGS
+            && let Some(kind) = EncodingKind::new(name, limit)?
+        {
+            stages.push(DecoderStage { kind, begun: None });
+            names.pop();
         }
+        Ok(Decoder { stages, left: names.join(", "), limit })
     }
 
-    /// What came out at the end.
-    fn rest(&mut self) -> Vec<u8> {
-        let out = match &mut self.kind {
-            EncodingKind::Identity => return Vec::new(),
-            EncodingKind::Brotli(decoder) => decoder.get_mut(),
-            EncodingKind::Gzip(decoder) => decoder.get_mut(),
-            EncodingKind::Deflate(decoder) => decoder.out(),
-            EncodingKind::Zstd(decoder) => decoder.get_mut(),
-        };
-        std::mem::take(&mut out.out)
+    /// The same for an answer that is passed on: bytes that are not what their label says are left as they are, unless some
+    /// of them have been decoded.
+    ///
+    /// # Errors
+    /// [`DecodeError::Broken`].
+    pub(crate) fn tolerant(encodings: &str, limit: usize) -> Result<Self, DecodeError> {
+        let mut decoder = Decoder::new(encodings, limit)?;
+        decoder.stages.iter_mut().for_each(|stage| stage.begun = Some(Vec::new()));
+        Ok(decoder)
+    }
+
+    /// The encodings that are not undone; empty if all are.
+    pub(crate) fn left(&self) -> &str {
+        &self.left
     }
 
     /// What a chunk decodes to so far.
@@ -193,32 +205,122 @@ impl Decoder {
     /// [`DecodeError`].
     pub(crate) fn chunk(&mut self, chunk: Bytes) -> Result<Bytes, DecodeError> {
         let limit = self.limit;
-        let failed = |e: io::Error| match e.kind() {
-            io::ErrorKind::FileTooLarge => DecodeError::TooLong(limit),
-            _ => DecodeError::Broken(e),
+        self.stages.iter_mut().try_fold(chunk, |chunk, stage| stage.chunk(chunk, limit))
+    }
+
+    /// What is left at the end of a body.
+    ///
+    /// # Errors
+    /// [`DecodeError::Broken`] if it has not ended as its encodings say.
+    pub(crate) fn end(&mut self) -> Result<Bytes, DecodeError> {
+        let limit = self.limit;
+        let left = |rest, stage: &mut DecoderStage| {
+            let mut out = stage.chunk(rest, limit)?.to_vec();
+            out.extend_from_slice(&stage.end(limit)?);
+            Ok(Bytes::from(out))
         };
-        fn taken(out: &mut BoundedReader) -> Bytes {
-            Bytes::from(std::mem::take(&mut out.out))
+        self.stages.iter_mut().try_fold(Bytes::new(), left)
+    }
+}
+
+impl DecoderStage {
+    fn chunk(&mut self, chunk: Bytes, limit: usize) -> Result<Bytes, DecodeError> {
+        if chunk.is_empty() {
+            return Ok(chunk);
         }
-        match &mut self.kind {
-            EncodingKind::Identity => Ok(chunk),
+        if let Some(begun) = &mut self.begun {
+            begun.extend_from_slice(&chunk);
+        }
+        let read = self.kind.chunk(chunk).map_err(|error| DecodeError::of(error, limit));
+        self.or_as_it_came(read)
+    }
+
+    fn end(&mut self, limit: usize) -> Result<Bytes, DecodeError> {
+        let ended = self.kind.end().map(|()| self.kind.rest().into());
+        self.or_as_it_came(ended.map_err(|error| DecodeError::of(error, limit)))
+    }
+
+    /// What was decoded, or all that came if it is not encoded at all.
+    fn or_as_it_came(&mut self, read: Result<Bytes, DecodeError>) -> Result<Bytes, DecodeError> {
+        match (read, self.begun.take()) {
+            (Err(DecodeError::Broken(_)), Some(begun)) => {
+                self.kind = EncodingKind::Identity;
+                Ok(begun.into())
+            }
+            (Ok(out), Some(begun)) if out.is_empty() && begun.len() < LONGEST_BEGINNING => {
+                self.begun = Some(begun);
+                Ok(out)
+            }
+            (read, _) => read,
+        }
+    }
+}
+
+impl DecodeError {
+    fn of(error: io::Error, limit: usize) -> Self {
+        match error.kind() {
+            io::ErrorKind::FileTooLarge => DecodeError::TooLong(limit),
+            _ => DecodeError::Broken(error),
+        }
+    }
+}
+
+impl EncodingKind {
+    /// The decoder of an encoding; `None` if it is not known.
+    fn new(name: &str, limit: usize) -> Result<Option<Self>, DecodeError> {
+        let out = BoundedReader { out: Vec::new(), left: limit };
+        Ok(Some(match name.to_ascii_lowercase().as_str() {
+            "" | "identity" => EncodingKind::Identity,
+            "br" => EncodingKind::Brotli(Box::new(DecompressorWriter::new(out, BUFFER))),
+            "gzip" | "x-gzip" => EncodingKind::Gzip(flate2::write::MultiGzDecoder::new(out)),
+            "deflate" => EncodingKind::Deflate(DeflateKind::Unknown(Vec::new(), out)),
+            "zstd" => {
+                let decoder =
+                    zstd::stream::write::Decoder::new(out).map_err(DecodeError::Broken)?;
+                EncodingKind::Zstd(Box::new(decoder))
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    fn chunk(&mut self, chunk: Bytes) -> io::Result<Bytes> {
+        match self {
+            EncodingKind::Identity => return Ok(chunk),
             EncodingKind::Brotli(decoder) => {
-                decoder.write_all(&chunk).and_then(|()| decoder.flush()).map_err(failed)?;
-                Ok(taken(decoder.get_mut()))
+                decoder.write_all(&chunk).and_then(|()| decoder.flush())?;
             }
             EncodingKind::Gzip(decoder) => {
-                decoder.write_all(&chunk).and_then(|()| decoder.flush()).map_err(failed)?;
-                Ok(taken(decoder.get_mut()))
+                decoder.write_all(&chunk).and_then(|()| decoder.flush())?;
             }
-            EncodingKind::Deflate(decoder) => {
-                decoder.write(&chunk).map_err(failed)?;
-                Ok(taken(decoder.out()))
-            }
+            EncodingKind::Deflate(decoder) => decoder.write(&chunk)?,
             EncodingKind::Zstd(decoder) => {
-                decoder.write_all(&chunk).and_then(|()| decoder.flush()).map_err(failed)?;
-                Ok(taken(decoder.get_mut()))
+                decoder.write_all(&chunk).and_then(|()| decoder.flush())?;
             }
         }
+        Ok(self.rest().into())
+    }
+
+    /// Says that the body has ended.
+    fn end(&mut self) -> io::Result<()> {
+        match self {
+            EncodingKind::Identity => Ok(()),
+            EncodingKind::Brotli(decoder) => decoder.close(),
+            EncodingKind::Gzip(decoder) => decoder.try_finish(),
+            EncodingKind::Deflate(decoder) => decoder.end(),
+            EncodingKind::Zstd(decoder) => decoder.flush(),
+        }
+    }
+
+    /// What has come out.
+    fn rest(&mut self) -> Vec<u8> {
+        let out = match self {
+            EncodingKind::Identity => return Vec::new(),
+            EncodingKind::Brotli(decoder) => decoder.get_mut(),
+            EncodingKind::Gzip(decoder) => decoder.get_mut(),
+            EncodingKind::Deflate(decoder) => decoder.out(),
+            EncodingKind::Zstd(decoder) => decoder.get_mut(),
+        };
+        std::mem::take(&mut out.out)
     }
 }
 
@@ -238,14 +340,18 @@ mod tests {
         encoder.finish().unwrap().into()
     }
 
-    fn decoded(encoding: &str, body: &Bytes, limit: usize) -> Result<Vec<u8>, DecodeError> {
-        let mut decoder = Decoder::new(Some(encoding), limit)?;
+    /// As it arrives, in small chunks.
+    fn by(mut decoder: Decoder, body: &Bytes) -> Result<Vec<u8>, DecodeError> {
         let mut out = Vec::new();
         for chunk in body.chunks(7) {
             out.extend(decoder.chunk(Bytes::copy_from_slice(chunk))?);
         }
-        decoder.end()?;
+        out.extend(decoder.end()?);
         Ok(out)
+    }
+
+    fn decoded(encodings: &str, body: &Bytes, limit: usize) -> Result<Vec<u8>, DecodeError> {
+        by(Decoder::new(encodings, limit)?, body)
     }
 
     #[test]
@@ -263,7 +369,40 @@ mod tests {
         assert_eq!(decoded("identity", &text.clone().into(), 1).unwrap(), text);
         assert_eq!(decoded("br", &Bytes::from_static(BROTLI), 10_000).unwrap(), text);
         let twice = zstd::stream::encode_all(&gzip(&text)[..], 3).unwrap();
-        assert_eq!(super::decoded("gzip, zstd", twice.into()).unwrap(), text);
+        let twice = Bytes::from(twice);
+        assert_eq!(super::decoded("gzip, zstd", twice.clone()).unwrap(), text);
+        assert_eq!(decoded("gzip , ZSTD", &twice, 10_000).unwrap(), text);
+        let thrice = gzip(&zstd::stream::encode_all(BROTLI, 3).unwrap());
+        assert_eq!(decoded("br,zstd,identity,gzip", &thrice, 10_000).unwrap(), text);
+    }
+
+    /// What cannot be decoded is the body, as far as its encodings were undone.
+    #[test]
+    fn a_body_that_is_not_what_its_label_says_stays_as_it_is() {
+        let text = Bytes::from("data: hello\n\n".repeat(50));
+        let tolerant = |encodings: &str, body: &Bytes| {
+            let decoder = Decoder::tolerant(encodings, 100_000).unwrap();
+            (decoder.left().to_owned(), by(decoder, body).unwrap())
+        };
+        let once = gzip(&text);
+        for (encodings, body, left, due) in [
+            ("gzip", &text, "", &text),
+            ("zstd, br", &text, "", &text),
+            ("deflate", &text, "", &text),
+            // Some proxies say it twice.
+            ("gzip, gzip", &once, "", &text),
+            ("compress", &text, "compress", &text),
+            ("lzma, gzip", &once, "lzma", &text),
+            ("gzip, lzma", &once, "gzip, lzma", &once),
+            ("gzip", &Bytes::new(), "", &Bytes::new()),
+            (&["gzip"; 9].join(","), &once, "gzip", &text),
+        ] {
+            assert_eq!(tolerant(encodings, body), (left.to_owned(), due.to_vec()), "{encodings}");
+        }
+        // What was decoded in part is not the body.
+        let long = gzip(&(0..200_000_u32).flat_map(u32::to_le_bytes).collect::<Vec<u8>>());
+        let cut = by(Decoder::tolerant("gzip", 1 << 20).unwrap(), &long.slice(..long.len() / 2));
+        assert!(matches!(cut, Err(DecodeError::Broken(_))));
     }
 
     #[test]
@@ -277,6 +416,7 @@ mod tests {
         assert!(matches!(decoded("gzip", &short, 100), Err(DecodeError::Broken(_))));
         assert!(matches!(decoded("deflate", &nonsense, 100), Err(DecodeError::Broken(_))));
         assert!(matches!(decoded("br", &nonsense, 100), Err(DecodeError::Broken(_))));
-        assert!(matches!(decoded("lzma", &nonsense, 100), Err(DecodeError::Unknown(_))));
+        let unknown = super::decoded("gzip, lzma", nonsense).unwrap_err();
+        assert!(matches!(unknown, DecodeError::Unknown(name) if name == "lzma"));
     }
 }

@@ -81,8 +81,7 @@ impl Elsewhere {
             ..Transmission::default()
         };
         let stored = StoredAnswer::new(kept, body, Vec::new(), &masks, &rules.redaction);
-        let (StoredAnswer { kept, body, .. }, read) =
-            stored.whole(asked.dialect, *status, headers, &masks);
+        let (StoredAnswer { kept, body, .. }, read) = stored.whole(asked, *status, headers, &masks);
         let (failure, text) = match read {
             UpstreamReading::Answer(mut response) => {
                 let kept = kept.with_body(&body, &[], response.content.text());

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::event_stream;
 use memchr::{memchr, memchr2};
+use retold::model::IntegerMark;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
@@ -33,6 +34,15 @@ impl Framing {
             | "application/json-lines"
             | "application/stream+json" => Framing::Lines,
             _ => Framing::Whole,
+        }
+    }
+
+    /// What marks integers beyond 64 bits while a body is read, if it may have any.
+    pub(crate) fn integer_mark(self, body: &[u8]) -> Option<IntegerMark> {
+        match self {
+            // They may be in base64.
+            Framing::Messages => Some(IntegerMark::new(body)),
+            _ => IntegerMark::of_longer(body),
         }
     }
 

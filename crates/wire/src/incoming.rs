@@ -1,9 +1,9 @@
 //! A request as it arrived from a program.
 
 use bytes::Bytes;
-use hyper::http::{HeaderMap, Method, header};
+use hyper::http::{HeaderMap, Method};
 
-use crate::decode::decoded_within;
+use crate::decode::{decoded_within, encodings};
 use crate::limits::LONGEST_REQUEST;
 
 /// Names the call that a request belongs to; not forwarded.
@@ -36,8 +36,6 @@ impl Incoming {
     /// The body without its content encodings, of which other releases of a compressor make other bytes; `None` if one of them is not
     /// known, or is broken.
     pub(crate) fn plain_body(&self) -> Option<Bytes> {
-        let body = self.body.clone();
-        let Some(encodings) = self.headers.get(header::CONTENT_ENCODING) else { return Some(body) };
-        decoded_within(encodings.to_str().ok()?, body, LONGEST_REQUEST).ok()
+        decoded_within(&encodings(&self.headers), self.body.clone(), LONGEST_REQUEST).ok()
     }
 }

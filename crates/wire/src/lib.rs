@@ -30,6 +30,8 @@ mod elsewhere;
 mod equivalents;
 mod event_stream;
 mod failures;
+#[cfg(test)]
+mod faults_tests;
 mod field_names;
 mod framing;
 mod front;
@@ -85,7 +87,7 @@ pub use hyper::http;
 pub use addresses::ORIGIN;
 pub use body::Bodies;
 pub use clients::{NO_KEY, OURS};
-pub use decode::{DecodeError, decoded};
+pub use decode::{DecodeError, decoded, encodings};
 pub use departure::{Departure, DepartureSummary};
 pub use elsewhere::{AnswerTooLong, Elsewhere, LoggedOutcome, is_counted, is_kept};
 pub use failures::FailureReplay;

@@ -9,6 +9,7 @@ use hyper::http::HeaderValue;
 use retold::event::{AnswerReused, AttemptDetails};
 use retold::id::Seq;
 use retold::log::Durable;
+use retold::members::Members;
 use retold::model::HTTP;
 use retold::run::RecorderError;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -117,7 +118,7 @@ pub(crate) async fn shared(
             if ticket.is_again
                 && let Some(http) = reused.details.extra.get_mut(HTTP)
             {
-                http["again"] = true.into();
+                http.set("again", true.into());
             } else if place.run == session.run {
                 // The run has the body once.
                 reused.details.extra.remove(HTTP);

@@ -43,7 +43,8 @@ impl QueuedCalls {
         if let Some(questions) = self.samples.questions() {
             for seq in &page.questions {
                 if let Ok(at) = questions.answered.binary_search(seq)
-                    && !std::mem::replace(&mut self.is_read[at], true)
+                    && let Some(is_read) = self.is_read.get_mut(at)
+                    && !std::mem::replace(is_read, true)
                 {
                     self.unread -= 1;
                 }

@@ -1,7 +1,7 @@
 //! Reads an answer out of what an upstream sent.
 
 use hyper::http::{HeaderMap, StatusCode};
-use retold::model::providers::{Dialect, Ending, NotRead, OTHER};
+use retold::model::providers::{Dialect, Ending, NotRead, OTHER, try_read};
 use retold::model::{Failure, Response, UNENDED, UNREADABLE, Unreadable, answer_in};
 use serde_json::json;
 
@@ -57,22 +57,37 @@ fn text_of(response: Response) -> Option<String> {
     Some(response.content.text().to_owned()).filter(|text| !text.is_empty())
 }
 
+/// The answer in a body, and how it ended. Everything that is read of what an upstream sent is read here.
 fn response(dialect: &dyn Dialect, framing: Framing, body: &[u8]) -> (Response, Ending) {
     if dialect.name() == OTHER.name() {
         // Bytes have no text.
         let text = std::str::from_utf8(body).unwrap_or_default();
         return (Response::text(text), Ending::Answered);
     }
+    try_read(dialect, || reply(dialect, framing, body)).unwrap_or_else(|fault| {
+        let mut response = Response::text("");
+        add_reason(&mut response, body, fault.to_string());
+        (response, Ending::Answered)
+    })
+}
+
+/// Says of an answer why it could not be read, or what of it.
+pub(crate) fn add_reason(response: &mut Response, body: &[u8], reason: String) {
+    let unreadable = Unreadable { body: None, length: body.len() as u64, reason };
+    response.extra.insert(UNREADABLE.to_owned(), json!(unreadable));
+}
+
+fn reply(dialect: &dyn Dialect, framing: Framing, body: &[u8]) -> (Response, Ending) {
     let unreadable = |reason: String| {
         let mut response = Response::text("");
-        let unreadable = Unreadable { body: None, length: body.len() as u64, reason };
-        response.extra.insert(UNREADABLE.to_owned(), json!(unreadable));
+        add_reason(&mut response, body, reason);
         response
     };
-    let ReplyReading { reply, has_end, wrong } = match ReplyReading::of(dialect, framing, body) {
+    let reading = match ReplyReading::of(dialect, framing, body) {
         Ok(reading) => reading,
         Err(error) => return (unreadable(error.to_string()), Ending::Answered),
     };
+    let ReplyReading { reply, has_end, wrong, longer } = reading;
     let ending = dialect.ending(&reply, has_end);
     let mut response = answer_in(reply, dialect).unwrap_or_else(|error| match error {
         NotRead::Several(_) | NotRead::Undescribed => {
@@ -80,10 +95,11 @@ fn response(dialect: &dyn Dialect, framing: Framing, body: &[u8]) -> (Response, 
         }
         error => unreadable(error.to_string()),
     });
+    if let Some(mark) = longer {
+        mark.give_back_digits(&mut response);
+    }
     if !wrong.is_empty() && !response.extra.contains_key(UNREADABLE) {
-        let (length, reason) = (body.len() as u64, wrong.join("; "));
-        let partly = Unreadable { body: None, length, reason };
-        response.extra.insert(UNREADABLE.to_owned(), json!(partly));
+        add_reason(&mut response, body, wrong.join("; "));
     }
     (response, ending)
 }

@@ -4,11 +4,11 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use hyper::Response;
-use hyper::http::header;
+use hyper::http::{HeaderValue, header};
 use retold::id::Seq;
 use retold::log::Durable;
 use retold::model::providers::Problem;
-use retold::model::{Failure, FailureKind, HTTP, UNENDED, UNREADABLE};
+use retold::model::{Failure, FailureKind, HTTP, UNENDED, Unreadable};
 use retold::run::clock::Stopwatch;
 use retold::run::{OUTAGES, Recorder, RecorderError};
 use serde_json::json;
@@ -17,7 +17,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::answer_registry::GivenAnswer;
 use crate::arriving::{Arriving, is_json};
-use crate::decode::{DecodeError, Decoder};
+use crate::decode::{DecodeError, Decoder, encodings};
 use crate::departure::{DEATH_IS_NOTICED_WITHIN, Departure};
 use crate::digest::Digest;
 use crate::failures::{malformed, reopens};
@@ -222,9 +222,14 @@ impl LiveExchange<'_> {
         deadline: Option<Instant>,
     ) {
         let status = response.status();
-        let encoding = response.headers().get(header::CONTENT_ENCODING).cloned();
-        let encoding = encoding.as_ref().and_then(|value| value.to_str().ok());
+        let decoder = Decoder::tolerant(&encodings(response.headers()), LONGEST_ANSWER);
         let mut head = head(&response);
+        let left = decoder.as_ref().map_or("", Decoder::left);
+        if let Ok(left) = HeaderValue::from_str(left)
+            && !left.is_empty()
+        {
+            head.headers.insert(header::CONTENT_ENCODING, left);
+        }
         if let Some(upstreams) = &self.session.upstreams {
             upstreams.inward(&mut head.headers, self.incoming);
         }
@@ -243,11 +248,9 @@ impl LiveExchange<'_> {
         arriving.is_json = is_json(&kept);
         let too_long =
             response.content_length().is_some_and(|length| length > LONGEST_ANSWER as u64);
-        let ended = match Decoder::new(encoding, LONGEST_ANSWER) {
+        let ended = match decoder {
             Ok(_) if too_long => AnswerEnd::Broken(malformed(DecodeError::TooLong(LONGEST_ANSWER))),
-            Err(error) => {
-                AnswerEnd::Broken(Failure::new(FailureKind::Malformed, error.to_string()))
-            }
+            Err(error) => AnswerEnd::Broken(malformed(error)),
             Ok(decoder) => {
                 if arriving.lets_through && framing != Framing::Whole {
                     outlet.begin();
@@ -285,7 +288,7 @@ impl LiveExchange<'_> {
         let recorded = match &ended {
             AnswerEnd::Whole => {
                 let headers = response.headers();
-                match kept.whole(dialect, status, headers, &masks) {
+                match kept.whole(self.asked, status, headers, &masks) {
                     (kept, UpstreamReading::Answer(response)) => {
                         self.succeeded(ticket, *response, kept).await
                     }
@@ -351,18 +354,15 @@ impl LiveExchange<'_> {
                     return if arriving.last.is_some() { AnswerEnd::Whole } else { AnswerEnd::ClientLeft };
                 }
             };
-            let chunk = match chunk {
-                Ok(Some(chunk)) => chunk,
-                Ok(None) => match decoder.end() {
-                    Ok(()) => return AnswerEnd::Whole,
-                    Err(error) => return AnswerEnd::Broken(malformed(error)),
-                },
+            let (chunk, is_end) = match chunk {
+                Ok(Some(chunk)) => (decoder.chunk(chunk), false),
+                Ok(None) => (decoder.end(), true),
                 Err(error) => {
                     let upstream = &self.incoming.upstream;
                     return AnswerEnd::Broken(broken_off(upstream, arriving.body.len(), error));
                 }
             };
-            let chunk = match decoder.chunk(chunk) {
+            let chunk = match chunk {
                 Ok(chunk) => chunk,
                 Err(error) => return AnswerEnd::Broken(malformed(error)),
             };
@@ -375,6 +375,9 @@ impl LiveExchange<'_> {
             }
             let at = u64::try_from(since_head.elapsed().as_millis()).unwrap_or(u64::MAX);
             arriving.add(&chunk, at, self.asked);
+            if is_end {
+                return AnswerEnd::Whole;
+            }
             let free = arriving.free();
             if free > arriving.sent {
                 let piece = Bytes::copy_from_slice(&arriving.body[arriving.sent..free]);
@@ -403,9 +406,10 @@ impl LiveExchange<'_> {
     ) -> Result<(), RecorderError> {
         let StoredAnswer { kept, body, chunks, .. } = kept;
         let is_unended = response.extra.contains_key(UNENDED);
+        let unreadable = Unreadable::new(&response.extra).map(|it| it.reason);
         // Tokens that were counted are those of the whole answer, whatever else could not be read.
-        let readable = !response.extra.contains_key(UNREADABLE)
-            || response.usage.is_some_and(|usage| usage.is_counted());
+        let readable =
+            unreadable.is_none() || response.usage.is_some_and(|usage| usage.is_counted());
         let usage = response.usage.unwrap_or_default();
         self.session.budget.count(&self.asked.request, usage, readable);
         let kept = Transmission { again: ticket.is_again, ..kept };
@@ -427,6 +431,10 @@ impl LiveExchange<'_> {
                     session.count(|summary| {
                         summary.answers += 1;
                         summary.unended += u64::from(is_unended);
+                        if let Some(why) = unreadable {
+                            summary.unreadable += 1;
+                            summary.first_unreadable.get_or_insert((seq, why));
+                        }
                         if departure.is_some() {
                             summary.departures.answered(usage);
                         }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use memchr::memchr3_iter;
 use retold::model::providers::Dialect;
-use retold::model::{Halves, join_halves, mended_json};
+use retold::model::{Halves, IntegerMark, join_halves, mended_json};
 use serde_json::Value;
 
 use crate::event_stream;
@@ -37,6 +37,14 @@ pub(crate) struct ReplyReading {
     pub(crate) has_end: bool,
     /// What could not be read, each with its place.
     pub(crate) wrong: Vec<String>,
+    /// What marks the integers beyond 64 bits in the reply.
+    pub(crate) longer: Option<IntegerMark>,
+}
+
+/// How the JSON of a body is read.
+struct JsonReader {
+    halves: Halves,
+    longer: Option<IntegerMark>,
 }
 
 impl ReplyReading {
@@ -52,17 +60,21 @@ impl ReplyReading {
         if values_in(body) > MOST_VALUES {
             return Err(ReadError::Values);
         }
-        let halves = Halves::of(body);
+        let longer = framing.integer_mark(body);
+        let json = JsonReader { halves: Halves::of(body), longer };
         let mut reading = match framing {
             Framing::Whole => match dialect.of_bytes(body) {
-                Some(reply) => ReplyReading { reply, has_end: true, wrong: Vec::new() },
-                None => whole_reply(dialect, body, halves)?,
+                Some(reply) => {
+                    ReplyReading { reply, has_end: true, wrong: Vec::new(), longer: None }
+                }
+                None => whole_reply(dialect, body, &json)?,
             },
             Framing::Events | Framing::Lines | Framing::Messages => {
-                assembled_reply(dialect, framing, body, halves)?
+                assembled_reply(dialect, framing, body, &json)?
             }
         };
-        if halves == Halves::Kept && join_halves(&mut reading.reply) {
+        reading.longer = json.longer;
+        if json.halves == Halves::Kept && join_halves(&mut reading.reply) {
             reading.wrong.push("half a surrogate pair".to_owned());
         }
         Ok(reading)
@@ -76,36 +88,37 @@ const WRONG_SHOWN: usize = 5;
 fn whole_reply(
     dialect: &dyn Dialect,
     body: &[u8],
-    halves: Halves,
+    json: &JsonReader,
 ) -> Result<ReplyReading, ReadError> {
     let body = in_utf8(body);
     let text = without_mark(&body);
     if let Some(list) = text.trim_ascii_start().strip_prefix(b"[")
         && dialect.streams_lists()
     {
-        return listed_reply(dialect, list, halves);
+        return listed_reply(dialect, list, json);
     }
-    let (reply, wrong) = json_in(text, halves)?;
-    Ok(ReplyReading { reply, has_end: true, wrong: wrong.into_iter().map(str::to_owned).collect() })
+    let (reply, wrong) = json.read(text)?;
+    let wrong = wrong.into_iter().map(str::to_owned).collect();
+    Ok(ReplyReading { reply, has_end: true, wrong, longer: None })
 }
 
 /// The reply of which a list has the pieces, behind its bracket; it may have been cut off.
 fn listed_reply(
     dialect: &dyn Dialect,
     list: &[u8],
-    halves: Halves,
+    json: &JsonReader,
 ) -> Result<ReplyReading, ReadError> {
     let (mut read, mut wrong) = (Vec::new(), Vec::new());
     for item in objects(list) {
-        let (item, mended) = json_in(item, halves)?;
+        let (item, mended) = json.read(item)?;
         wrong.extend(mended.into_iter().map(|what| format!("item {}: {what}", read.len() + 1)));
         read.push(item);
     }
     if read.is_empty() {
         // Not even one: its own error says why.
-        json_in(list, halves)?;
+        json.read(list)?;
     }
-    Ok(ReplyReading { reply: dialect.assembled(&read), has_end: false, wrong })
+    Ok(ReplyReading { reply: dialect.assembled(&read), has_end: false, wrong, longer: None })
 }
 
 /// The whole objects of a list.
@@ -141,7 +154,7 @@ fn assembled_reply(
     dialect: &dyn Dialect,
     framing: Framing,
     body: &[u8],
-    halves: Halves,
+    json: &JsonReader,
 ) -> Result<ReplyReading, ReadError> {
     let events = events(framing, without_mark(body));
     let is_torn = events.last().is_some_and(|last| !is_complete(framing, last));
@@ -168,7 +181,7 @@ fn assembled_reply(
         if data.is_empty() {
             continue;
         }
-        match json_in(data.as_bytes(), halves) {
+        match json.read(data.as_bytes()) {
             Ok((event, mended)) => {
                 wrong
                     .extend(mended.into_iter().map(|what| format!("event {}: {what}", number + 1)));
@@ -191,14 +204,17 @@ fn assembled_reply(
     if more > 0 {
         wrong.push(format!("and {more} more"));
     }
-    Ok(ReplyReading { reply: dialect.assembled(&read), has_end, wrong })
+    Ok(ReplyReading { reply: dialect.assembled(&read), has_end, wrong, longer: None })
 }
 
-/// JSON as the SDKs read it, and more: what is not quite valid is repaired, and named.
-fn json_in(text: &[u8], halves: Halves) -> Result<(Value, Vec<&'static str>), serde_json::Error> {
-    serde_json::from_slice(text)
-        .map(|value| (value, Vec::new()))
-        .or_else(|error| mended_json(text, halves).ok_or(error))
+impl JsonReader {
+    /// JSON as the SDKs read it, and more: what is not quite valid is repaired, and named.
+    fn read(&self, text: &[u8]) -> Result<(Value, Vec<&'static str>), serde_json::Error> {
+        let mark = self.longer.as_ref();
+        IntegerMark::json(mark, text)
+            .map(|value| (value, Vec::new()))
+            .or_else(|error| mended_json(text, self.halves, mark).ok_or(error))
+    }
 }
 
 /// A body in UTF-8. JSON begins with two characters of ASCII, so that zeros tell UTF-16 (RFC 4627, section 3).

@@ -258,7 +258,9 @@ fn redact(session: &Session, outcome: &mut ReportedOutcome) {
                 *text = redaction.text(text).into_owned();
             }
             redaction.value(value);
-            redaction.value(&mut by.parser["params"]);
+            if let Some(params) = by.parser.get_mut("params") {
+                redaction.value(params);
+            }
         }
         ReportedOutcome::Mark(mark) => mark.name = redaction.text(&mark.name).into_owned(),
     }

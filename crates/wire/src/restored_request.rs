@@ -4,8 +4,9 @@ use bytes::Bytes;
 use data_encoding::BASE64;
 use hyper::http::{HeaderName, Method};
 use retold::id::CallPath;
+use retold::members::Members;
 use retold::model::give_back_integers;
-use retold::model::providers::{self, DIALECTS, Dialect, OTHER, PlainAddress};
+use retold::model::providers::{self, DIALECTS, Dialect, OTHER, PlainAddress, try_read};
 use retold::prompt::Request;
 use serde_json::{Map, Value};
 
@@ -54,7 +55,7 @@ pub fn restored(request: &Request, call: &CallPath) -> Option<RestoredRequest> {
             path: path.to_owned(),
             query: None,
             headers: Vec::new(),
-            body: RestoredBody::Json(Value::Object(dialect.body(body, path, is_streamed))),
+            body: posted(dialect, body, path, is_streamed)?,
         });
     };
     if !address["left_out"].is_null() {
@@ -74,7 +75,7 @@ pub fn restored(request: &Request, call: &CallPath) -> Option<RestoredRequest> {
         true => of_other(body),
         false => {
             let dialect: &dyn Dialect = providers::at(&path);
-            RestoredBody::Json(Value::Object(dialect.body(body, &path, is_streamed)))
+            posted(dialect, body, &path, is_streamed)?
         }
     };
     if let RestoredBody::Json(value) = &mut body {
@@ -89,6 +90,17 @@ pub fn restored(request: &Request, call: &CallPath) -> Option<RestoredRequest> {
         body,
         path,
     })
+}
+
+/// The body that was posted for a stored one; `None` if it is not one of this API.
+fn posted(
+    dialect: &dyn Dialect,
+    body: Map<String, Value>,
+    path: &str,
+    is_streamed: bool,
+) -> Option<RestoredBody> {
+    let body = try_read(dialect, || dialect.body(body, path, is_streamed)).ok()?;
+    Some(RestoredBody::Json(Value::Object(body)))
 }
 
 /// The API of a request that has no address, because a study would ask the same.
@@ -117,7 +129,7 @@ impl From<RestoredRequest> for Incoming {
 /// The body of a request whose API is not known.
 fn of_other(mut body: Map<String, Value>) -> RestoredBody {
     let content = match body.get_mut("messages").and_then(|messages| messages.get_mut(0)) {
-        Some(message) => message["content"].take(),
+        Some(message) => message.take_at("/content"),
         None => return RestoredBody::Empty,
     };
     match content {

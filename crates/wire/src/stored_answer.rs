@@ -9,6 +9,7 @@ use crate::masks::Masks;
 use crate::read::{self, UpstreamReading};
 use crate::redact::Redaction;
 use crate::transmission::Transmission;
+use crate::wire_request::WireRequest;
 
 /// An answer as it is stored.
 pub(crate) struct StoredAnswer {
@@ -40,16 +41,16 @@ impl StoredAnswer {
         StoredAnswer { kept, body, chunks, framing }
     }
 
-    /// What it is.
+    /// What it is, as the answer to a request.
     pub(crate) fn whole(
         self,
-        dialect: &dyn Dialect,
+        asked: &WireRequest,
         status: StatusCode,
         headers: &HeaderMap,
         masks: &Masks,
     ) -> (Self, UpstreamReading) {
-        let read = |it: &Self| read::whole(dialect, it.framing, status, headers, &it.body);
-        match read(&self) {
+        let read = |it: &Self| read::whole(asked.dialect, it.framing, status, headers, &it.body);
+        let (whole, mut reading) = match read(&self) {
             UpstreamReading::Answer(response) => match self.without_pieces(&response, masks) {
                 (whole, false) => (whole, UpstreamReading::Answer(response)),
                 (whole, true) => {
@@ -58,7 +59,12 @@ impl StoredAnswer {
                 }
             },
             failed => (self, failed),
+        };
+        if let (Some(fault), UpstreamReading::Answer(response)) = (&asked.fault, &mut reading) {
+            let reason = format!("the request is stored unread: {fault}");
+            read::add_reason(response, &whole.body, reason);
         }
+        (whole, reading)
     }
 
     /// What can be read of it if it broke off.
@@ -93,10 +99,12 @@ impl StoredAnswer {
 
 #[cfg(test)]
 mod tests {
-    use retold::model::providers;
+    use hyper::http::Method;
     use serde_json::json;
 
     use super::*;
+    use crate::incoming::Incoming;
+    use crate::rules::Rules;
 
     const KEY: &str = "sk-0123456789abcdefghij";
 
@@ -111,8 +119,17 @@ mod tests {
         };
         let redaction = Redaction::default();
         let stored = StoredAnswer::new(kept, body.as_bytes(), Vec::new(), &masks, &redaction);
-        let dialect = providers::at("/chat/completions");
-        let (stored, _) = stored.whole(dialect, StatusCode::OK, &HeaderMap::new(), &masks);
+        let incoming = Incoming {
+            upstream: "openai".to_owned(),
+            is_led: false,
+            method: Method::POST,
+            path: "/chat/completions".to_owned(),
+            query: None,
+            headers,
+            body: "{}".into(),
+        };
+        let asked = incoming.asked(&Rules::default()).unwrap();
+        let (stored, _) = stored.whole(&asked, StatusCode::OK, &HeaderMap::new(), &masks);
         (String::from_utf8(stored.body).unwrap(), stored.kept.masked)
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use retold::id::Seq;
 use retold::model::Failure;
 use retold::run::OverBudget;
 
@@ -18,6 +19,10 @@ pub struct SessionSummary {
     pub answers: u64,
     /// How many answers, recorded now or sent again, are streams that were closed without their end.
     pub unended: u64,
+    /// How many answers that were recorded now could not be read, or not whole.
+    pub unreadable: u64,
+    /// The seq of the first of them, and why.
+    pub first_unreadable: Option<(Seq, String)>,
     /// Clients that left before they had their whole answers.
     pub departures: DepartureSummary,
     /// Failed attempts that were recorded now.

@@ -63,6 +63,8 @@ pub enum BodyEnd {
 /// has the account (`openai-organization`) is not among them.
 const HEADERS: &[&str] = &[
     "content-type",
+    // Those that are not undone.
+    "content-encoding",
     "content-language",
     "content-disposition",
     "content-range",

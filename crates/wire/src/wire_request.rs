@@ -5,7 +5,7 @@ use hyper::http::Method;
 use retold::escaping::printable;
 use retold::event::Labels;
 use retold::id::{CallPath, IdError};
-use retold::model::providers::{self, Dialect, OTHER};
+use retold::model::providers::{self, Dialect, OTHER, ReaderFault, try_read};
 use retold::model::{exact_json, query_without_keys};
 use retold::prompt::{Api, Request, RequestError};
 use serde_json::{Map, Value, json};
@@ -47,6 +47,8 @@ pub struct WireRequest {
     ///
     /// [`Transmission::uncounted`]: crate::transmission::Transmission::uncounted
     pub(crate) uncounted: Map<String, Value>,
+    /// Why it is stored unread, if its reader stopped at it; its answer says so.
+    pub(crate) fault: Option<ReaderFault>,
 }
 
 /// Why a request cannot be recorded.
@@ -95,6 +97,8 @@ pub(crate) struct StoredRequest {
     pub(crate) is_streamed: bool,
     /// The fields of its body that nothing is stored of, without texts.
     pub(crate) uncounted: Map<String, Value>,
+    /// Why it is not in the form of its API, if the reader of that stopped at it.
+    fault: Option<ReaderFault>,
 }
 
 /// The fields of a body that nothing is stored of, without those that have texts: who is asking may be
@@ -157,7 +161,8 @@ impl Incoming {
     /// [`AskedError`].
     pub fn asked(&self, rules: &Rules) -> Result<WireRequest, AskedError> {
         let stored = rules.redaction.request(self);
-        let StoredRequest { dialect: form, request, is_streamed, uncounted } = stored.stored()?;
+        let StoredRequest { dialect: form, request, is_streamed, uncounted, fault } =
+            stored.stored()?;
         let retry = self.header(RETRY).and_then(|count| count.trim().parse().ok());
         let prompt = rules.key(&request)?;
         let end = if is_streamed { "/stream" } else { "" };
@@ -171,7 +176,8 @@ impl Incoming {
         // An answer is read by what its path says, also if the request is not JSON but a form.
         let is_posted = self.method == Method::POST && !self.body.is_empty();
         let dialect = if is_posted { providers::at(&self.path) } else { form };
-        Ok(WireRequest { dialect, request, key: Key { call, prompt }, retry, labels, uncounted })
+        let key = Key { call, prompt };
+        Ok(WireRequest { dialect, request, key, retry, labels, uncounted, fault })
     }
 
     /// A request whose body is not recorded, and a word for why not. It is told in the words of its API.
@@ -186,7 +192,8 @@ impl Incoming {
         let call = CallPath::new(format!("{}/{}", OTHER.name(), prompt.short(16)))?;
         let dialect = providers::at(&self.path);
         let (key, labels) = (Key { call, prompt }, Labels::default());
-        Ok(WireRequest { dialect, request, key, retry: None, labels, uncounted: Map::new() })
+        let (retry, uncounted, fault) = (None, Map::new(), None);
+        Ok(WireRequest { dialect, request, key, retry, labels, uncounted, fault })
     }
 
     /// The name of its call, if the program gave it one.
@@ -217,12 +224,6 @@ impl Incoming {
     /// # Errors
     /// [`AskedError`].
     pub(crate) fn stored(&self) -> Result<StoredRequest, AskedError> {
-        let other_api = |request, is_streamed| StoredRequest {
-            dialect: &OTHER,
-            request,
-            is_streamed,
-            uncounted: Map::new(),
-        };
         let masks = Masks::new(&self.headers, self.query.as_deref(), None);
         let body = self.plain_body().unwrap_or_else(|| self.body.clone());
         let body = masks.in_request(&body);
@@ -230,21 +231,25 @@ impl Incoming {
             Some((value, integers)) => (Some(value), integers),
             None => (None, Vec::new()),
         };
+        let mut fault = None;
         if self.method == Method::POST
             && let Some(Value::Object(fields)) = &parsed
             && !fields.contains_key(ADDRESS)
         {
             let dialect = providers::at(&self.path);
-            let is_streamed = dialect.is_streamed(&self.path, fields);
-            if dialect.name() != OTHER.name()
-                && let Some((api, typed)) = self.typed(dialect, fields.clone(), &integers)
-                // Some bodies have no canonical form: they are kept as the text that they are.
-                && let Ok(request) = Request::of_program(api, typed)
-            {
-                let uncounted = uncounted(fields, dialect, &request, &self.path, is_streamed);
-                return Ok(StoredRequest { dialect, request, is_streamed, uncounted });
+            match try_read(dialect, || self.read_by(dialect, fields, &integers)) {
+                Ok(Some(stored)) => return Ok(stored),
+                Ok(None) => {}
+                Err(stopped) => fault = Some(stopped),
             }
         }
+        let other_api = |request, is_streamed| StoredRequest {
+            dialect: &OTHER,
+            request,
+            is_streamed,
+            uncounted: Map::new(),
+            fault,
+        };
         let is_streamed =
             parsed.as_ref().is_some_and(|body| body["stream"].as_bool() == Some(true));
         let mut address = self.address(&OTHER);
@@ -266,6 +271,23 @@ impl Incoming {
             other(address, vec![json!({"role": "user", "content": text})])
         })?;
         Ok(other_api(request, is_streamed))
+    }
+
+    /// The request in the form of its API; `None` if it is not one of it, or has no canonical form: it is kept as what it is.
+    fn read_by(
+        &self,
+        dialect: &'static dyn Dialect,
+        fields: &Map<String, Value>,
+        integers: &[String],
+    ) -> Option<StoredRequest> {
+        if dialect.name() == OTHER.name() {
+            return None;
+        }
+        let is_streamed = dialect.is_streamed(&self.path, fields);
+        let (api, typed) = self.typed(dialect, fields.clone(), integers)?;
+        let request = Request::of_program(api, typed).ok()?;
+        let uncounted = uncounted(fields, dialect, &request, &self.path, is_streamed);
+        Some(StoredRequest { dialect, request, is_streamed, uncounted, fault: None })
     }
 
     fn typed(

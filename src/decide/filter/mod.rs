@@ -34,6 +34,7 @@ use super::{AnswerDecision, DecideError, Decider, UndecidedAnswer};
 use crate::counted::counted;
 use crate::escaping::printable;
 use crate::event::FILTER;
+use crate::members::Members;
 use crate::parse::ParserSpec;
 
 /// The version of the line format.
@@ -272,7 +273,7 @@ impl Decider for Filter {
             self.digests.iter().map(|d| (d.name.clone(), d.blake3.clone().into())).collect();
         let mut own = json!({"blake3": digests, "command": self.words});
         if !params.is_null() {
-            own["params"] = params.clone();
+            own.set("params", params.clone());
         }
         ParserSpec { name: FILTER.into(), version: PROTOCOL, params: own }
     }

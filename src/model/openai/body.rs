@@ -1,14 +1,17 @@
 //! The body of a success: what can be read of it, and what is kept if it is hard to read.
 
+use std::borrow::Cow;
+
 use data_encoding::BASE64;
 use serde_json::Value;
 
+use crate::members::Members;
 use crate::model::exact::has_inexact;
 use crate::model::mend::{MendedJson, mend};
-use crate::model::providers::ReplyOf;
-use crate::model::providers::openai_chat::completion;
+use crate::model::providers::openai_chat::{OpenAiChat, completion};
+use crate::model::providers::{Dialect, NotRead, ReaderFault, ReplyOf, try_read};
 use crate::model::secrets::Secrets;
-use crate::model::{Failure, FailureKind, NotACompletion, Response, Unreadable};
+use crate::model::{Failure, FailureKind, NotACompletion, Response, Unreadable, answer_in};
 
 /// How many bytes of an unreadable answer are kept: no model writes that much.
 const MOST_KEPT: usize = 1 << 20;
@@ -33,35 +36,76 @@ pub(super) fn is_an_answer(text: &str) -> bool {
 impl SuccessBody {
     /// The answer to a chat request.
     pub(super) fn into_response(self, secrets: &Secrets) -> Result<Response, Failure> {
-        let SuccessBody { value, mended, bytes } = self;
-        let (value, mended) = match mended {
-            Some(mended) => (value, mended),
-            None => match completion(&value) {
+        try_read(&OpenAiChat, || self.chat(secrets))
+            .unwrap_or_else(|fault| Ok(self.unread(&fault, secrets)))
+    }
+
+    /// The answer to a request in the words of another API.
+    pub(super) fn into_answer_of(
+        mut self,
+        dialect: &dyn Dialect,
+        secrets: &Secrets,
+    ) -> Result<Response, Failure> {
+        if self.mended.is_none() && has_inexact(&self.value) {
+            let mended = mend(&self.bytes);
+            self.value = serde_json::from_str(&mended.text).unwrap_or(self.value);
+            self.mended = Some(mended);
+        }
+        match answer_in(std::mem::take(&mut self.value), dialect) {
+            Ok(mut response) => {
+                if let Some(mended) = &self.mended {
+                    mended.mark.give_back_digits(&mut response);
+                }
+                Ok(response)
+            }
+            Err(NotRead::Fault(fault)) => Ok(self.unread(&fault, secrets)),
+            Err(what) => {
+                let message = format!("the answer is not one of this API: {what}");
+                Err(Failure::new(FailureKind::Malformed, message))
+            }
+        }
+    }
+
+    fn chat(&self, secrets: &Secrets) -> Result<Response, Failure> {
+        let (value, mended) = match &self.mended {
+            Some(mended) => (Cow::Borrowed(&self.value), Cow::Borrowed(mended)),
+            None => match completion(&self.value) {
                 // The common case.
                 Ok(response) if !response.extra.values().any(has_inexact) => return Ok(response),
-                Err(error) if !has_message(&value) => return Err(not_read(error, &value)),
+                Err(error) if !has_message(&self.value) => {
+                    return Err(not_read(error, &self.value));
+                }
                 // Only the text has the digits of long integers.
                 _ => {
-                    let mended = mend(&bytes);
-                    (serde_json::from_str(&mended.text).unwrap_or(value), mended)
+                    let mended = mend(&self.bytes);
+                    let value = serde_json::from_str(&mended.text).map(Cow::Owned);
+                    (value.unwrap_or(Cow::Borrowed(&self.value)), Cow::Owned(mended))
                 }
             },
         };
-        let (mut response, mut wrong) = match &value {
+        let (mut response, mut wrong) = match &*value {
             Value::Null => (Response::text(""), vec!["it is not JSON"]),
             value => read(value)?,
         };
         wrong.extend(&mended.wrong);
-        mended.give_back_digits(&mut response);
+        mended.mark.give_back_digits(&mut response);
         if !wrong.is_empty() {
-            let unreadable = Unreadable {
-                body: kept(&bytes, &value, secrets),
-                length: bytes.len() as u64,
-                reason: wrong.join(", "),
-            };
-            unreadable.add_to(&mut response.extra);
+            self.unreadable(&value, wrong.join(", "), secrets).add_to(&mut response.extra);
         }
         Ok(response)
+    }
+
+    /// What is kept of an answer at which its reader stopped: it was paid for.
+    fn unread(&self, fault: &ReaderFault, secrets: &Secrets) -> Response {
+        let mut response = Response::text("");
+        let value = serde_json::from_slice(&self.bytes).unwrap_or_default();
+        self.unreadable(&value, fault.to_string(), secrets).add_to(&mut response.extra);
+        response
+    }
+
+    fn unreadable(&self, value: &Value, reason: String, secrets: &Secrets) -> Unreadable {
+        let body = kept(&self.bytes, value, secrets);
+        Unreadable { body, length: self.bytes.len() as u64, reason }
     }
 }
 
@@ -95,7 +139,7 @@ fn read(value: &Value) -> Result<(Response, Vec<&'static str>), Failure> {
         Err(error) if !has_message(value) => Err(not_read(error, value)),
         Err(_) => {
             let mut without = value.clone();
-            without["choices"][0]["message"]["content"] = Value::Null;
+            without.take_at("/choices/0/message/content");
             let wrong = "\"content\" is neither a text nor a list of parts";
             Ok((completion(&without)?, vec![wrong]))
         }

@@ -11,7 +11,7 @@ use super::settings::{OpenAiError, OpenAiSettings};
 use crate::model::providers::{
     Dialect, Inexpressible, PostedRequest, StudyAccess, Translation, asked_by,
 };
-use crate::model::{Answerer, Ask, Failure, FailureKind, Model, ModelInfo, Response, answer_in};
+use crate::model::{Answerer, Ask, Failure, FailureKind, Model, ModelInfo, Response};
 use crate::prompt::{Api, Request};
 
 /// A model served by an API other than chat completions.
@@ -64,11 +64,8 @@ impl DialectModel {
         let rejected = |error: NotPosted| Failure::new(FailureKind::Rejected, error.to_string());
         let PostedRequest { path, body } = self.posted(request).map_err(rejected)?;
         let reply = self.client.post(&path, &body).await?;
-        let body = reply.into_body(&self.client.endpoint.secrets)?;
-        answer_in(body.value, self.dialect).map_err(|what| {
-            let message = format!("the answer is not one of this API: {what}");
-            Failure::new(FailureKind::Malformed, message)
-        })
+        let secrets = &self.client.endpoint.secrets;
+        reply.into_body(secrets)?.into_answer_of(self.dialect, secrets)
     }
 }
 

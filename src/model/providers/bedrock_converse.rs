@@ -12,6 +12,7 @@ use super::ids;
 use super::provider::Provider;
 use super::reply_parts::{TokenCounts, answer_of, append, tool_call};
 use super::study::StudyAccess;
+use crate::members::Members;
 use crate::model::{Failure, FailureKind, Response};
 use crate::prompt::Api;
 
@@ -147,11 +148,11 @@ impl Dialect for BedrockConverse {
             "usage": counts(&reply["usage"]).json(), "tool_calls": calls, "trace": reply["trace"],
             "additionalModelResponseFields": reply["additionalModelResponseFields"]});
         if !reasoning.is_empty() {
-            fields["reasoning"] = reasoning.into();
+            fields.set("reasoning", reasoning.into());
         }
         // Nova's streams have an empty one.
         if fields["trace"] == json!({}) {
-            fields["trace"] = Value::Null;
+            fields.set("trace", Value::Null);
         }
         answer_of(fields)
     }
@@ -254,15 +255,16 @@ impl StreamBlock {
         for (name, value) in parts {
             match (name.as_str(), value) {
                 ("text" | "signature", Value::String(more)) => {
-                    let said = &mut content["reasoningText"];
+                    let mut said = content.take_at("/reasoningText");
                     if said.is_null() {
-                        *said = json!({});
+                        said = json!({});
                     }
                     if let Some(said) = said.as_object_mut() {
                         append(said, name, more);
                     }
+                    content.set("reasoningText", said);
                 }
-                _ => content[name] = value.clone(),
+                _ => content.set(name, value.clone()),
             }
         }
     }

@@ -15,6 +15,7 @@ use super::provider::Provider;
 use super::reply_parts::{TokenCounts, answer_of, append};
 use super::study::StudyAccess;
 use super::vectors;
+use crate::members::Members;
 use crate::model::Response;
 use crate::model::parts::OTHER_CHOICES;
 use crate::prompt::Api;
@@ -105,7 +106,7 @@ impl Dialect for BedrockInvoke {
         if let Some(name) = marked
             && let Some(mut messages) = prompt.remove("messages")
         {
-            prompt.insert(name.to_owned(), messages[0]["content"].take());
+            prompt.insert(name.to_owned(), messages.take_at("/0/content"));
         }
         if let Some(texts) = prompt.remove("input") {
             prompt.insert("texts".to_owned(), texts);
@@ -144,7 +145,7 @@ impl Dialect for BedrockInvoke {
         for event in events {
             for name in [METRICS, "error"] {
                 if let Some(value) = event.get(name) {
-                    reply[name] = value.clone();
+                    reply.set(name, value.clone());
                 }
             }
         }
@@ -180,7 +181,7 @@ impl Dialect for BedrockInvoke {
             && let Some(types) = reply["embeddingsByType"].as_object()
             && let Some(vector) = types.get("float").or_else(|| types.values().next())
         {
-            reply["embedding"] = vector.clone();
+            reply.set("embedding", vector.clone());
         }
         if reply["embedding"].is_array() {
             let counted = &reply["inputTextTokenCount"];
@@ -212,7 +213,7 @@ impl Dialect for BedrockInvoke {
             "usage": counts.json()});
         let others: Vec<Value> = (1..).map_while(|index| other_choice(&reply, index)).collect();
         if !others.is_empty() {
-            fields[OTHER_CHOICES] = others.into();
+            fields.set(OTHER_CHOICES, others.into());
         }
         answer_of(fields)
     }
@@ -248,7 +249,7 @@ fn with_whole_text(events: &[Value]) -> Value {
     if let Some(text) = text.remove("text") {
         match TEXTS.iter().find(|place| whole.pointer(place).is_some_and(Value::is_string)) {
             Some(place) => whole.pointer_mut(place).map_or((), |said| *said = text),
-            None => whole["text"] = text,
+            None => whole.set("text", text),
         }
     }
     whole

@@ -11,6 +11,7 @@ use super::ids;
 use super::provider::Provider;
 use super::reply_parts::{TokenCounts, answer_of, append, kind_of};
 use super::study::StudyAccess;
+use crate::members::Members;
 use crate::model::Response;
 use crate::prompt::Api;
 
@@ -83,7 +84,7 @@ impl Dialect for CohereChat {
             }
             if let Some(mut made) = parts.message(role) {
                 if message["tool_call_id"].is_string() {
-                    made["tool_call_id"] = message["tool_call_id"].clone();
+                    made.set("tool_call_id", message["tool_call_id"].clone());
                 }
                 chat.messages.push(made);
             }
@@ -185,10 +186,10 @@ impl Dialect for CohereChat {
             "finish_reason": reply["finish_reason"], "usage": counts.json(), "tool_plan": message["tool_plan"],
             "tool_calls": message["tool_calls"], "citations": message["citations"], "logprobs": reply["logprobs"]});
         if !thinking.is_empty() {
-            fields["thinking"] = thinking.into();
+            fields.set("thinking", thinking.into());
         }
         if fields["tool_plan"] == "" {
-            fields["tool_plan"] = Value::Null;
+            fields.set("tool_plan", Value::Null);
         }
         answer_of(fields)
     }

@@ -9,6 +9,7 @@ use super::ending::{Ending, error_in, failed_as};
 use super::provider::Provider;
 use super::reply_parts::{TokenCounts, answer_of, append, tool_call};
 use super::study::StudyAccess;
+use crate::members::Members;
 use crate::model::Response;
 use crate::prompt::Api;
 
@@ -66,7 +67,7 @@ impl Dialect for CohereChatV1 {
         is_streamed: bool,
     ) -> Map<String, Value> {
         if let Some(mut messages) = prompt.remove("messages") {
-            prompt.insert("message".to_owned(), messages[0]["content"].take());
+            prompt.insert("message".to_owned(), messages.take_at("/0/content"));
         }
         if is_streamed {
             prompt.insert("stream".to_owned(), true.into());
@@ -186,7 +187,7 @@ impl Dialect for CohereChatV1 {
         let mut fields = json!({"content": text, "id": reply["generation_id"],
             "finish_reason": reply["finish_reason"], "usage": counts.json(), "tool_calls": calls});
         for name in ["citations", "documents", "search_queries", "search_results"] {
-            fields[name] = reply[name].clone();
+            fields.set(name, reply[name].clone());
         }
         answer_of(fields)
     }
@@ -216,7 +217,7 @@ fn schema(definitions: &Value) -> Value {
         let known = TYPES.iter().find(|(python, _)| *python == given.to_ascii_lowercase());
         let mut property = json!({"type": known.map_or(given, |(_, json)| *json)});
         if definition["description"].is_string() {
-            property["description"] = definition["description"].clone();
+            property.set("description", definition["description"].clone());
         }
         (name.clone(), property)
     };

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::members::Members;
 use crate::model::parts::CONTENT_PARTS;
 
 /// A conversation, and the tools that were offered.
@@ -88,7 +89,7 @@ pub(super) fn function(name: &Value, description: &Value, parameters: &Value) ->
     let mut function = json!({"name": name});
     for (field, value) in [("description", description), ("parameters", parameters)] {
         if !value.is_null() {
-            function[field] = value.clone();
+            function.set(field, value.clone());
         }
     }
     json!({"type": "function", "function": function})
@@ -128,7 +129,7 @@ impl MessageParts {
         };
         let mut message = json!({"role": role, "content": content});
         if !calls.is_empty() {
-            message["tool_calls"] = calls.into();
+            message.set("tool_calls", calls.into());
         }
         Some(message)
     }

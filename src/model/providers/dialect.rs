@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::conversation::Conversation;
 use super::ending::Ending;
+use super::fault::ReaderFault;
 use super::provider::Provider;
 use super::study::StudyAccess;
 use crate::model::{ExchangeResponseError, Response};
@@ -147,6 +148,9 @@ pub enum NotRead {
     /// It is not what the API sends.
     #[error("{0}")]
     Shape(#[from] serde_json::Error),
+    /// The reader stopped at it.
+    #[error(transparent)]
+    Fault(#[from] ReaderFault),
 }
 
 /// What a client is told in the words of its API.

@@ -12,6 +12,7 @@ use super::provider::Provider;
 use super::reply_parts::{TokenCounts, answer_of, append, tool_call};
 use super::study::{Inexpressible, ModelList, PostedRequest, StudyAccess};
 use super::study_chat::{Chat, ChatSpeaker, object, push_turn};
+use crate::members::Members;
 use crate::model::Response;
 use crate::model::parts::OTHER_CHOICES;
 use crate::prompt::Api;
@@ -228,10 +229,10 @@ impl Dialect for Gemini {
         };
         let reason = candidate["finishReason"].as_str().or(blocked);
         let mut fields = message_of(candidate);
-        fields["finish_reason"] = reason.into();
-        fields["id"] = reply["responseId"].clone();
-        fields["model"] = reply["modelVersion"].clone();
-        fields["usage"] = counts.json();
+        fields.set("finish_reason", reason.into());
+        fields.set("id", reply["responseId"].clone());
+        fields.set("model", reply["modelVersion"].clone());
+        fields.set("usage", counts.json());
         let all = reply["candidates"].as_array().into_iter().flatten();
         let mut others: Vec<&Value> =
             all.filter(|other| !std::ptr::eq(*other, candidate)).collect();
@@ -241,7 +242,7 @@ impl Dialect for Gemini {
                 json!({"index": index_of(other), "finish_reason": other["finishReason"],
                     "message": message_of(other)})
             };
-            fields[OTHER_CHOICES] = others.iter().map(choice).collect();
+            fields.set(OTHER_CHOICES, others.iter().map(choice).collect());
         }
         answer_of(fields)
     }
@@ -280,10 +281,10 @@ fn message_of(candidate: &Value) -> Value {
     }
     let mut message = json!({"content": text});
     if !reasoning.is_empty() {
-        message["reasoning"] = reasoning.into();
+        message.set("reasoning", reasoning.into());
     }
     if !calls.is_empty() {
-        message["tool_calls"] = calls.into();
+        message.set("tool_calls", calls.into());
     }
     message
 }

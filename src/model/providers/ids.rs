@@ -75,6 +75,9 @@ mod tests {
             ),
             ["a", "a", "fc", "k"]
         );
+        let labels = json!({"session_id": "s", "x-codex-installation-id": "i", "x-codex-turn-metadata": "{}", "plan": "p"});
+        let codex = json!({"messages": [], "client_metadata": labels, "prompt_cache_key": "s"});
+        assert_eq!(ids("openai.responses", codex), ["s", "s", "i", "{}"]);
     }
 
     /// Some of them are texts of people.

@@ -18,6 +18,7 @@ mod conversation;
 mod conversation_tests;
 mod dialect;
 mod ending;
+mod fault;
 mod gemini;
 mod gemini_embed;
 mod ids;
@@ -46,6 +47,7 @@ use crate::prompt::{Api, Request};
 pub use conversation::{CalledTool, Conversation, reasoning_text};
 pub use dialect::{Dialect, NotRead, PlainAddress, Problem};
 pub use ending::Ending;
+pub use fault::{ReaderFault, try_read};
 pub use other::{KEYS, OTHER, Other};
 pub use provider::{Provider, RecordedBase, VersionPlace};
 pub use study::{Inexpressible, ModelList, PostedRequest, StudyAccess, Translation};
@@ -105,8 +107,12 @@ pub fn paths() -> impl Iterator<Item = &'static str> {
 pub fn conversation(dialect: &str, body: &Map<String, Value>) -> Option<Conversation> {
     let messages = body.get("messages")?.as_array()?;
     let dialect = named(dialect)?;
-    let mut chat = Conversation::default();
-    dialect.converse(body, messages, &mut chat);
+    let read = || {
+        let mut chat = Conversation::default();
+        dialect.converse(body, messages, &mut chat);
+        chat
+    };
+    let chat = try_read(dialect, read).ok()?;
     (!chat.messages.is_empty()).then_some(chat)
 }
 
@@ -166,11 +172,18 @@ pub fn path<'a>(upstream: &str, path: &'a str) -> Cow<'a, str> {
 }
 
 /// The variable with the base URL of an upstream: that of its SDKs, or else `MY_SERVER_BASE_URL` for
-/// `my-server`.
+/// `my-server` and `_127_0_0_1_BASE_URL` for `127-0-0-1`, because the names that shells know have letters, digits and
+/// underscores, and do not begin with a digit.
 pub fn variable(upstream: &str) -> Cow<'static, str> {
     match provider(upstream).and_then(|provider| provider.variables.first()) {
         Some(variable) => (*variable).into(),
-        None => format!("{}_BASE_URL", upstream.to_ascii_uppercase().replace('-', "_")).into(),
+        None => {
+            let fits =
+                |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+            let name: String = upstream.chars().map(fits).collect();
+            let first = if name.starts_with(|c: char| c.is_ascii_digit()) { "_" } else { "" };
+            format!("{first}{name}_BASE_URL").into()
+        }
     }
 }
 
@@ -234,7 +247,15 @@ mod tests {
             assert_eq!(base_url("ollama", value), url);
         }
         assert_eq!(base_url("openai", "http://h/v1/"), "http://h/v1");
-        assert_eq!(variable("my-server"), "MY_SERVER_BASE_URL");
+        for (upstream, name) in [
+            ("my-server", "MY_SERVER_BASE_URL"),
+            ("127-0-0-1-9901", "_127_0_0_1_9901_BASE_URL"),
+            ("4chat", "_4CHAT_BASE_URL"),
+            ("a.b~c", "A_B_C_BASE_URL"),
+            ("\u{e4}", "__BASE_URL"),
+        ] {
+            assert_eq!(variable(upstream), name);
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use super::ids;
 use super::provider::{Provider, RecordedBase};
 use super::reply_parts::{TokenCounts, answer_of, append, tool_call};
 use super::study::StudyAccess;
+use crate::members::Members;
 use crate::model::Response;
 use crate::prompt::Api;
 
@@ -82,7 +83,7 @@ impl Dialect for Ollama {
         if path.ends_with("/api/generate")
             && let Some(mut messages) = prompt.remove("messages")
         {
-            prompt.insert("prompt".to_owned(), messages[0]["content"].take());
+            prompt.insert("prompt".to_owned(), messages.take_at("/0/content"));
         }
         if !is_streamed {
             prompt.insert("stream".to_owned(), false.into());
@@ -115,7 +116,7 @@ impl Dialect for Ollama {
                     &message["tool_name"]
                 };
                 if role == "tool" && id.is_string() {
-                    message_made["tool_call_id"] = id.clone();
+                    message_made.set("tool_call_id", id.clone());
                 }
                 chat.messages.push(message_made);
             }
@@ -184,7 +185,7 @@ impl Dialect for Ollama {
         let mut fields = json!({"content": text, "finish_reason": reply["done_reason"], "model": reply["model"],
             "usage": counts.json()});
         if let Some(thinking) = message["thinking"].as_str().or(reply["thinking"].as_str()) {
-            fields["thinking"] = thinking.into();
+            fields.set("thinking", thinking.into());
         }
         let calls = message["tool_calls"].as_array().into_iter().flatten();
         let calls: Vec<Value> = calls
@@ -193,7 +194,7 @@ impl Dialect for Ollama {
             })
             .collect();
         if !calls.is_empty() {
-            fields["tool_calls"] = calls.into();
+            fields.set("tool_calls", calls.into());
         }
         answer_of(fields)
     }

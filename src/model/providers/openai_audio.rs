@@ -10,6 +10,7 @@ use super::ending::{Ending, error_in};
 use super::provider::Provider;
 use super::reply_parts::{TokenCounts, answer_of, append, kind_of, openai_error};
 use super::study::StudyAccess;
+use crate::members::Members;
 use crate::model::Response;
 use crate::prompt::Api;
 
@@ -61,7 +62,7 @@ impl Dialect for OpenAiAudio {
         is_streamed: bool,
     ) -> Map<String, Value> {
         if let Some(mut messages) = prompt.remove("messages") {
-            prompt.insert("input".to_owned(), messages[0]["content"].take());
+            prompt.insert("input".to_owned(), messages.take_at("/0/content"));
         }
         if is_streamed {
             prompt.insert("stream_format".to_owned(), "sse".into());

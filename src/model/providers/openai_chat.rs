@@ -13,6 +13,7 @@ use super::openai_chat_stream::StreamChoice;
 use super::provider::{Provider, RecordedBase, VersionPlace};
 use super::reply_parts::openai_error;
 use super::study::{ModelList, StudyAccess};
+use crate::members::Members;
 use crate::model::choices::CompletionChoice;
 use crate::model::content_parts::NotACompletion;
 use crate::model::parts::{
@@ -111,7 +112,7 @@ static STUDY: StudyAccess = StudyAccess {
 
 /// Chat completions.
 #[derive(Debug)]
-pub(super) struct OpenAiChat;
+pub(in crate::model) struct OpenAiChat;
 
 impl Dialect for OpenAiChat {
     fn name(&self) -> &'static str {
@@ -275,7 +276,7 @@ fn move_usage(reply: &mut Value) {
     for place in std::iter::once("/x_groq".to_owned()).chain(places) {
         let found = reply.pointer_mut(&place).and_then(Value::as_object_mut);
         if let Some(usage) = found.and_then(|it| it.remove("usage")).filter(Value::is_object) {
-            reply["usage"] = usage;
+            reply.set("usage", usage);
             return;
         }
     }
@@ -283,7 +284,7 @@ fn move_usage(reply: &mut Value) {
 
 /// Moves reasoning out of the content: Mistral has it there, in parts (docs.mistral.ai, "Reasoning").
 fn move_thinking(reply: &mut Value) {
-    for choice in reply["choices"].as_array_mut().into_iter().flatten() {
+    for choice in reply.get_mut("choices").and_then(Value::as_array_mut).into_iter().flatten() {
         let Some(Value::Array(parts)) = choice.pointer_mut("/message/content") else { continue };
         let is_thinking = |part: &Value| part["type"] == "thinking" && part["thinking"].is_array();
         let thinking: String =
@@ -292,7 +293,9 @@ fn move_thinking(reply: &mut Value) {
             if let Some(Value::Array(parts)) = choice.pointer_mut("/message/content") {
                 parts.retain(|part| !is_thinking(part));
             }
-            choice["message"]["thinking"] = thinking.into();
+            if let Some(message) = choice.get_mut("message") {
+                message.set("thinking", thinking.into());
+            }
         }
     }
 }
@@ -409,6 +412,24 @@ mod tests {
         assert_eq!(answer.usage.unwrap().completion_tokens, Some(4));
         assert_eq!(answer.extra["tool_calls"][1]["id"], "b");
     }
+
+    /// As `gpt-audio` sends it.
+    #[test]
+    fn spoken_words_are_all_of_their_pieces() {
+        let event = |audio: Value| json!({"choices": [{"index": 0, "delta": {"audio": audio}}]});
+        let events = [
+            event(json!({"id": "a", "transcript": "One "})),
+            event(json!({"data": "AAE="})),
+            event(json!({"transcript": "two"})),
+            event(json!({"data": "AgMEBQ==", "transcript": null})),
+            event(json!({"expires_at": 7})),
+        ];
+        let reply = OpenAiChat.assembled(&events);
+        let due = json!({"id": "a", "transcript": "One two", "data": "AAECAwQF", "expires_at": 7});
+        assert_eq!(reply["choices"][0]["message"]["audio"], due);
+        assert_eq!(OpenAiChat.answer(reply).unwrap().extra["audio"], due);
+    }
+
     /// As Mistral sends it.
     #[test]
     fn reasoning_in_the_content_is_read_streamed_or_not() {

@@ -11,6 +11,7 @@ use super::openai_chat::OpenAiChat;
 use super::provider::Provider;
 use super::reply_parts::openai_error;
 use super::study::StudyAccess;
+use crate::members::Members;
 use crate::model::Response;
 use crate::prompt::Api;
 
@@ -61,7 +62,7 @@ impl Dialect for OpenAiCompletions {
         is_streamed: bool,
     ) -> Map<String, Value> {
         if let Some(mut messages) = prompt.remove("messages") {
-            prompt.insert("prompt".to_owned(), messages[0]["content"].take());
+            prompt.insert("prompt".to_owned(), messages.take_at("/0/content"));
         }
         if is_streamed {
             prompt.insert("stream".to_owned(), true.into());
@@ -113,14 +114,14 @@ impl Dialect for OpenAiCompletions {
 
 /// A reply, or an event of one, with the text of each choice where a chat has it.
 fn as_chat(mut reply: Value, place: &str) -> Value {
-    for choice in reply["choices"].as_array_mut().into_iter().flatten() {
+    for choice in reply.get_mut("choices").and_then(Value::as_array_mut).into_iter().flatten() {
         let text = choice.as_object_mut().and_then(|choice| choice.remove("text"));
         if let Some(text) = text {
-            choice[place] = json!({"content": text});
+            choice.set(place, json!({"content": text}));
         }
     }
     if reply["object"] == "text_completion" {
-        reply["object"] = "chat.completion".into();
+        reply.set("object", "chat.completion".into());
     }
     reply
 }

@@ -9,6 +9,7 @@ use super::ending::{Ending, error_in};
 use super::provider::Provider;
 use super::reply_parts::{TokenCounts, answer_of, kind_of, openai_error};
 use super::study::StudyAccess;
+use crate::members::Members;
 use crate::model::Response;
 use crate::prompt::Api;
 
@@ -55,7 +56,7 @@ impl Dialect for OpenAiImages {
         is_streamed: bool,
     ) -> Map<String, Value> {
         if let Some(mut messages) = prompt.remove("messages") {
-            prompt.insert("prompt".to_owned(), messages[0]["content"].take());
+            prompt.insert("prompt".to_owned(), messages.take_at("/0/content"));
         }
         if is_streamed {
             prompt.insert("stream".to_owned(), true.into());
@@ -74,10 +75,10 @@ impl Dialect for OpenAiImages {
         let mut reply = json!({"data": []});
         for event in events {
             match event["type"].as_str() {
-                Some("error") => reply["error"] = event["error"].clone(),
+                Some("error") => reply.set("error", event["error"].clone()),
                 Some(kind) if kind.ends_with(".completed") => {
-                    reply["data"] = json!([{"b64_json": event["b64_json"]}]);
-                    reply["usage"] = event["usage"].clone();
+                    reply.set("data", json!([{"b64_json": event["b64_json"]}]));
+                    reply.set("usage", event["usage"].clone());
                 }
                 _ => {}
             }

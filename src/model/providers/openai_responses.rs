@@ -13,6 +13,7 @@ use super::provider::Provider;
 use super::reply_parts::{TokenCounts, answer_of, append, kind_of, openai_error, tool_call};
 use super::study::{Inexpressible, ModelList, PostedRequest, StudyAccess};
 use super::study_chat::{Chat, ChatSpeaker, object};
+use crate::members::Members;
 use crate::model::Response;
 use crate::prompt::Api;
 
@@ -75,6 +76,14 @@ impl Dialect for OpenAiResponses {
             }
         }
         ids::at(body, &["prompt_cache_key"], each);
+        // Of an installation, a session and a turn, as Codex sends them.
+        let labels = body.get_mut("client_metadata").and_then(Value::as_object_mut);
+        for (name, label) in labels.into_iter().flatten() {
+            let is_id = name.ends_with("_id") || name.ends_with("-id");
+            if is_id || name == "x-codex-turn-metadata" {
+                ids::at(label, &[], each);
+            }
+        }
     }
 
     fn prompt(&self, mut body: Map<String, Value>) -> Option<(Api, Map<String, Value>)> {
@@ -102,7 +111,7 @@ impl Dialect for OpenAiResponses {
     ) -> Map<String, Value> {
         let mut messages = prompt.remove("messages").unwrap_or_default();
         let is_text = prompt.remove("input").is_some();
-        let input = if is_text { messages[0]["content"].take() } else { messages };
+        let input = if is_text { messages.take_at("/0/content") } else { messages };
         // One that names a stored prompt may have no input of its own.
         let is_none = prompt.contains_key("prompt") && input.as_array().is_some_and(Vec::is_empty);
         if !is_none {
@@ -183,11 +192,13 @@ impl Dialect for OpenAiResponses {
         let whole = events.iter().rev().find(|event| event["response"].is_object());
         let mut reply = whole.map_or_else(|| json!({}), |event| event["response"].clone());
         if reply["output"].as_array().is_none_or(Vec::is_empty) {
-            reply["output"] = as_far_as_it_came(events);
+            reply.set("output", as_far_as_it_came(events));
         }
         if let Some(event) = events.iter().find(|event| event["type"] == "error") {
-            reply["error"] =
-                if event["error"].is_object() { event["error"].clone() } else { event.clone() };
+            reply.set(
+                "error",
+                if event["error"].is_object() { event["error"].clone() } else { event.clone() },
+            );
         }
         reply
     }
@@ -256,11 +267,11 @@ impl Dialect for OpenAiResponses {
             "service_tier": reply["service_tier"], "usage": counts.json()});
         for (name, text) in [("refusal", refusal), ("reasoning", reasoning)] {
             if !text.is_empty() {
-                fields[name] = text.into();
+                fields.set(name, text.into());
             }
         }
         if !calls.is_empty() {
-            fields["tool_calls"] = calls.into();
+            fields.set("tool_calls", calls.into());
         }
         answer_of(fields)
     }
@@ -361,7 +372,7 @@ impl ItemPiece {
         if parts.len() <= part {
             parts.resize(part + 1, json!({}));
         }
-        if let Some(part) = parts[part].as_object_mut() {
+        if let Some(part) = parts.get_mut(part).and_then(Value::as_object_mut) {
             append(part, self.field, piece);
         }
     }
@@ -410,8 +421,8 @@ fn posted(chat: &Map<String, Value>) -> Result<PostedRequest, Inexpressible> {
     // A name, a schema and a strictness are one level further up.
     let format = match chat.take("response_format") {
         Some(mut format) if format["type"] == "json_schema" => {
-            let mut schema = format["json_schema"].take();
-            schema["type"] = "json_schema".into();
+            let mut schema = format.take_at("/json_schema");
+            schema.set("type", "json_schema".into());
             schema
         }
         other => other.unwrap_or_default(),
@@ -441,7 +452,7 @@ fn posted(chat: &Map<String, Value>) -> Result<PostedRequest, Inexpressible> {
     body.extend(own.as_object().cloned().unwrap_or_default());
     if !format.is_null() {
         let text = body.entry("text").or_insert_with(|| json!({}));
-        text["format"] = format;
+        text.set("format", format);
     }
     Ok(PostedRequest { path: vec!["responses".to_owned()], body: Value::Object(body) })
 }

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::dialect::{NotRead, Problem};
+use crate::members::Members;
 use crate::model::{ExchangeResponse, Response};
 
 /// An answer from the fields that a line of an exchanges file has.
@@ -53,7 +54,7 @@ pub(super) fn tool_call(id: &Value, name: &Value, arguments: &Value) -> Value {
     };
     let mut call = json!({"type": "function", "function": {"name": name, "arguments": arguments}});
     if id.is_string() {
-        call["id"] = id.clone();
+        call.set("id", id.clone());
     }
     call
 }

@@ -9,6 +9,7 @@ use super::ending::{Ending, error_in};
 use super::provider::Provider;
 use super::reply_parts::{TokenCounts, answer_of};
 use super::study::StudyAccess;
+use crate::members::Members;
 use crate::model::Response;
 use crate::prompt::Api;
 
@@ -49,7 +50,7 @@ impl Dialect for Rerank {
 
     fn body(&self, mut prompt: Map<String, Value>, _: &str, _: bool) -> Map<String, Value> {
         if let Some(mut messages) = prompt.remove("messages") {
-            prompt.insert("query".to_owned(), messages[0]["content"].take());
+            prompt.insert("query".to_owned(), messages.take_at("/0/content"));
         }
         prompt
     }

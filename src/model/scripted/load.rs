@@ -170,7 +170,7 @@ fn exactly(text: &str, read: &ExchangeResponse) -> Option<Response> {
     let mended = mend(text.as_bytes());
     let line: ExchangeLine = serde_json::from_str(&mended.text).ok()?;
     let mut response = Response::try_from(line.response?).ok()?;
-    mended.give_back_digits(&mut response);
+    mended.mark.give_back_digits(&mut response);
     Some(response)
 }
 

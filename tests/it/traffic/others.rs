@@ -280,7 +280,8 @@ fn personal_data_is_taken_out_of_imported_files() {
     assert!(!replayed.err.contains("never asked"), "{}", replayed.err);
     let wrong = place.run("import ada.json --redact x*");
     assert!(wrong.code == 2 && wrong.err.contains("also matches the empty text"), "{}", wrong.err);
-    place.write("lines.jsonl", "{}");
+    let line = json!({"request": {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}, "response": {"content": "Hello"}});
+    place.write("lines.jsonl", line.to_string());
     let unused = place.run("import lines.jsonl --redact x");
     assert!(unused.code == 2 && unused.err.contains("--redact are for files"), "{}", unused.err);
 }
@@ -327,4 +328,77 @@ fn a_hundred_thousand_headers_are_listed_and_not_kept() {
     let lost = |what: &str| notes.iter().find(|note| note["what"] == what).map(|it| &it["times"]);
     assert_eq!(code, 0, "{read}");
     assert_eq!(lost("a header after the first thousand"), Some(&(198_000.into())), "{read}");
+}
+
+/// A list in place of a completion, as somebody's cassette has it.
+#[test]
+fn an_answer_of_another_shape_is_imported_noted_and_replayed() {
+    let place = Place::new();
+    let list = r#"[{"error":{"code":400,"message":"bad"}}]"#;
+    place.write(
+        "list.yaml",
+        format!(
+            "interactions:\n- request:\n    body: '{{\"model\":\"m\",\"messages\":[{{\"role\":\"user\",\"content\":\"Hi\"}}]}}'\n    \
+             headers:\n      Content-Type:\n      - application/json\n    method: POST\n    \
+             uri: https://api.openai.com/v1/chat/completions\n  response:\n    body:\n      string: '{list}'\n    \
+             headers:\n      Content-Type:\n      - application/json\n    status:\n      code: 200\n      message: OK\nversion: 1\n"
+        ),
+    );
+    let said = place.ok("import list.yaml");
+    assert!(
+        said.contains("1 answer imported") && said.contains("an answer that cannot be read"),
+        "{said}"
+    );
+    let replayed = asked(&place, "replay latest", "Hi", 1);
+    assert_eq!((replayed.code, replayed.out.trim()), (0, list), "{}", replayed.err);
+}
+
+#[test]
+fn a_host_that_is_an_address_has_a_variable_that_shells_accept() {
+    let place = Place::new();
+    let entry = json!({"startedDateTime": "2026-01-01T00:00:00Z", "time": 1, "request": {"method": "POST",
+        "url": "http://127.0.0.1:9901/v1/chat/completions", "headers": [], "postData": {"mimeType": "application/json",
+            "text": "{\"model\":\"m\",\"messages\":[]}"}},
+        "response": {"status": 200, "headers": [], "content": {"mimeType": "application/json", "text": "{\"choices\":[{\"message\":{\"content\":\"One\"}}]}"}}});
+    place.write("ip.har", json!({"log": {"version": "1.2", "entries": [entry]}}).to_string());
+    let said = place.ok("import ip.har");
+    assert!(said.contains("replayed at $_127_0_0_1_9901_BASE_URL"), "{said}");
+    let mut program = place.command();
+    let ask = "curl -sS --max-time 20 $_127_0_0_1_9901_BASE_URL/v1/chat/completions -d '{\"model\":\"m\",\"messages\":[]}'";
+    program.args(["replay", "latest", "--", "sh", "-c", ask]);
+    let replayed = Said::ended(program.env("PATH", super::PATH));
+    assert!(replayed.code == 0 && replayed.out.contains("One"), "{}{}", replayed.out, replayed.err);
+}
+
+/// What is wrong with a file is said first.
+#[test]
+fn a_name_does_not_hide_what_is_wrong_with_a_file() {
+    let place = Place::new();
+    place.write("what.txt", "hello\n");
+    place.write("more.txt", "hello\n");
+    for args in ["what.txt", "none.har", "what.txt more.txt"] {
+        let plain = place.run(&format!("import {args}"));
+        let named = place.run(&format!("import {args} --name n"));
+        assert_eq!((named.code, &named.err), (plain.code, &plain.err), "{args}");
+        assert!(!named.err.contains("--name, --upstream"), "{}", named.err);
+    }
+    let several = place.run("import what.txt more.txt").err;
+    assert!(several.contains("none of the formats"), "{several}");
+}
+
+#[test]
+fn an_integer_that_an_import_rounds_is_named_with_its_line() {
+    let place = Place::new();
+    place.write(
+        "big.json",
+        r#"[{"scope": "https://api.openai.com:443", "method": "POST", "path": "/v1/chat/completions",
+"body": {"model": "m", "messages": []}, "status": 200, "response": {"choices": [{"message": {"content": "One"}}],
+"created": 18446744073709551617}}]"#,
+    );
+    let said = place.ok("import big.json");
+    assert!(
+        said.contains("the last digits of an integer beyond 64 bits")
+            && said.contains("big.json, line 3"),
+        "{said}"
+    );
 }

@@ -24,6 +24,14 @@ fn with_ids(place: &Place, api: &str) {
                 {"type": "function_call", "id": id("i"), "call_id": id("a"), "name": "f", "arguments": "{}"},
                 {"type": "function_call_output", "call_id": id("a"), "output": "sun"}]}),
         ),
+        // As Codex asks.
+        "codex" => (
+            "responses",
+            serde_json::json!({"model": "m", "prompt_cache_key": id("session"), "input": [{"role": "user", "content": "weather?"}],
+                "client_metadata": {"session_id": id("session"), "thread_id": id("session"), "turn_id": id("turn"),
+                    "x-codex-installation-id": id("installation"), "x-codex-window-id": id("window"),
+                    "x-codex-turn-metadata": id("metadata")}}),
+        ),
         "gemini" => (
             "models/m:generateContent",
             serde_json::json!({"contents": [{"role": "user", "parts": [{"text": "weather?"}]},
@@ -61,7 +69,7 @@ fn with_ids(place: &Place, api: &str) {
 
 #[test]
 fn ids_of_tool_calls_may_be_others_in_a_replay() {
-    for api in ["chat", "responses", "gemini", "anthropic"] {
+    for api in ["chat", "responses", "codex", "gemini", "anthropic"] {
         with_ids(&Place::new(), api);
     }
 }

@@ -1,6 +1,7 @@
 //! Unmodified programs: recorded against a server that streams, fails and answers each repeat
 //! differently, and replayed without it.
 
+mod any_shape;
 mod apis;
 mod before_files;
 mod budgets;

@@ -33,12 +33,12 @@ fn what_an_upstream_sends_instead_of_an_answer_is_recorded_and_sent_again() {
         (
             "not gzip",
             Reply::new(200, "nonsense").header("content-encoding", "gzip"),
-            "content encoding is broken",
+            "nonsense 200",
         ),
         (
             "an unknown encoding",
             Reply::new(200, "x").header("content-encoding", "compress"),
-            "the content encoding",
+            "x 200",
         ),
         ("a cut answer", Reply::chat("a long enough answer").cut_after(60), "curl: ("),
         ("too long", Reply::new(200, vec![b'x'; 17 << 20]), "the answer is longer than 16 MiB"),

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use clap::ValueEnum;
 use retold::escaping::printable;
+use retold::members::Members;
 use retold_figures::SIMULATED_VERDICTS;
 use retold_figures::agreement::{
     AnswerRatings, MeasurementLevel, PairedRaters, RatedAnswers, Rater, RaterError, RaterPair,
@@ -107,9 +108,9 @@ fn show(
     let differing = differing.collect::<Result<Vec<AnswerRatings>, _>>()?;
     if output.is_json() {
         let mut object = json!(found);
-        object["disagreements"] = json!(differing);
-        object["run"] = json!(run);
-        object["simulated"] = (simulated || found.simulated).into();
+        object.set("disagreements", json!(differing));
+        object.set("run", json!(run));
+        object.set("simulated", (simulated || found.simulated).into());
         output.object(&object)?;
     } else {
         let said = match (simulated, found.simulated) {

@@ -21,6 +21,7 @@ use retold::escaping::printable;
 use retold::event::{Event, ForkedFrom, RunStarted};
 use retold::id::{RunId, Seq};
 use retold::log::{CheckedReader, Reader};
+use retold::members::Members;
 use retold::run::StateDifference;
 use retold_figures::{ComparedFigure, Pairing, compared_figures, other_seed};
 use retold_study::studies::Studies;
@@ -172,13 +173,15 @@ impl ComparedRuns<'_> {
             CliError::new(Status::Io, format!("the result cannot be written as JSON: {e}"))
         })?;
         for LaneDiff { place, diff } in &self.lanes {
-            object["lanes"][*place]["diff"] = json!(diff);
+            if let Some(lane) = object.pointer_mut(&format!("/lanes/{place}")) {
+                lane.set("diff", json!(diff));
+            }
         }
-        object["identical"] = json!(comparison.is_identical());
-        object["first"] = json!(comparison.first());
-        object["figures"] = json!(self.figures);
-        object["other_seed"] = json!(self.other_seed());
-        object["simulated"] = json!(self.is_simulated());
+        object.set("identical", json!(comparison.is_identical()));
+        object.set("first", json!(comparison.first()));
+        object.set("figures", json!(self.figures));
+        object.set("other_seed", json!(self.other_seed()));
+        object.set("simulated", json!(self.is_simulated()));
         Ok(object)
     }
 

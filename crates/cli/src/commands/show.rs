@@ -28,6 +28,7 @@ use retold::escaping::printable;
 use retold::event::RunFinished;
 use retold::id::{RunId, Seq};
 use retold::log::{CheckedReader, Reader};
+use retold::members::Members;
 use retold::model::NOT_READ;
 use retold::prompt::Request;
 use retold::run::{Report, RunRecord, Shortcomings};
@@ -234,9 +235,9 @@ fn show_event(
     let in_force = Some(in_force).filter(|found| !found.is_plain() && event.kind == "DecisionMade");
     if output.is_json() {
         if let Some(in_force) = in_force {
-            object["decisions_in_force"] = json!(in_force);
+            object.set("decisions_in_force", json!(in_force));
         }
-        object["checked_events"] = reader.checked().into();
+        object.set("checked_events", reader.checked().into());
         output.object(&object)?;
     } else {
         let mut text = String::new();
@@ -309,10 +310,10 @@ fn show_run(
             "checked_events": checked_events,
         });
         if !shards.is_empty() {
-            object["merged_from"] = json!(shards);
+            object.set("merged_from", json!(shards));
         }
         if let Some(shard) = shard_of(&started) {
-            object["shard"] = shard.to_string().into();
+            object.set("shard", shard.to_string().into());
         }
         if let Some(state) = &state {
             state.add_to(&mut object);
@@ -457,7 +458,7 @@ fn show_story(
             "checked_events": reader.checked(),
         });
         if !in_force.is_plain() {
-            object["decisions_in_force"] = json!(in_force);
+            object.set("decisions_in_force", json!(in_force));
         }
         output.object(&object)?;
     } else {

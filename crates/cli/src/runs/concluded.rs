@@ -13,6 +13,7 @@ use crate::runs::stopped::{is_left, stopped};
 use crate::select::SIMULATED;
 use retold::id::RunId;
 use retold::log::Log;
+use retold::members::Members;
 use retold::run::{ExecutionResult, Finish, OverBudget, Progress, Stop};
 use retold_study::study::SettingsOf;
 
@@ -91,10 +92,10 @@ impl ConcludedRun {
             "error": stop.or(self.error.as_ref().map(|e| e.message.clone())),
         });
         if let Finish::Stopped(Stop::Reached { phase }) = finish {
-            object["stopped_after"] = phase.as_str().into();
+            object.set("stopped_after", phase.as_str().into());
         }
         if let Some(WrittenFolder { folder, .. }) = &self.written {
-            object["outputs"] = folder.as_str().into();
+            object.set("outputs", folder.as_str().into());
         }
         object
     }

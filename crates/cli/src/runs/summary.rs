@@ -15,6 +15,7 @@ use crate::select::SIMULATED;
 use crate::views::columns::{Column, aligned};
 use retold::event::RunStarted;
 use retold::log::CheckedReader;
+use retold::members::Members;
 use retold::model::Prices;
 use retold::totals::{Totals, dollars};
 use retold_figures::{Estimate, Figure};
@@ -86,9 +87,9 @@ impl RunSummary {
             Ok(concluded) => concluded.as_json(),
             Err(e) => json!({"run": null, "outcome": "not begun", "error": e.message}),
         };
-        object["name"] = self.name.as_str().into();
-        object["dollars"] = self.dollars.into();
-        object["headline"] = json!(self.headline);
+        object.set("name", self.name.as_str().into());
+        object.set("dollars", self.dollars.into());
+        object.set("headline", json!(self.headline));
         object
     }
 }

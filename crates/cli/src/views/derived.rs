@@ -10,6 +10,7 @@ use crate::runs::settings::experiment_of;
 use crate::select::{self, RunSelection};
 use retold::escaping::printable;
 use retold::id::RunId;
+use retold::members::Members;
 use retold::run::{Report, RunRecord};
 use retold_wire::PROGRAM;
 
@@ -51,9 +52,9 @@ impl DerivedDecision {
         let DerivedDecision { run, report, simulated, checked } = self;
         if output.is_json() {
             let mut object = report.json;
-            object["run"] = json!(run);
-            object["simulated"] = simulated.into();
-            object["checked_events"] = checked.into();
+            object.set("run", json!(run));
+            object.set("simulated", simulated.into());
+            object.set("checked_events", checked.into());
             return output.object(&object);
         }
         let said = if simulated { select::SIMULATED } else { "" };

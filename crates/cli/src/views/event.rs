@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use retold::event::StoredEvent;
 use retold::log::Finding;
+use retold::members::Members;
 
 /// A finding: where, the sentence, and the fault with its numbers.
 pub(crate) fn finding_as_json(finding: &Finding) -> Value {
@@ -46,7 +47,7 @@ pub(crate) fn as_json(event: &StoredEvent) -> Value {
     ];
     for (key, value) in optional {
         if let Some(value) = value {
-            object[key] = value;
+            object.set(key, value);
         }
     }
     object

@@ -11,6 +11,7 @@ use retold::audit::{Clusters, Independence, SharedAnswer, Sizes, independence};
 use retold::escaping::printable;
 use retold::id::RunId;
 use retold::log::Reader;
+use retold::members::Members;
 use retold_study::studies::Studies;
 
 /// How many shared answers are listed for people, and how many calls of each.
@@ -42,8 +43,8 @@ pub(crate) fn show(
     let found = independence(&mut reader, selected.run, studies.parsers(), label)?;
     if output.is_json() {
         let mut object = object(&found);
-        object["run"] = json!(selected.run);
-        object["simulated"] = simulated.into();
+        object.set("run", json!(selected.run));
+        object.set("simulated", simulated.into());
         output.object(&object)?;
     } else {
         let said = if simulated { select::SIMULATED } else { "" };

@@ -12,6 +12,7 @@ use retold::escaping::printable;
 use retold::exchange::{DECISIONS, EXCHANGES};
 use retold::id::{RunId, Seq};
 use retold::log::Reader;
+use retold::members::Members;
 use retold_serve::{AsOf, StateError, TreeNode, as_of};
 use retold_study::studies::Studies;
 use retold_wire::PROGRAM;
@@ -87,14 +88,16 @@ impl RunState {
         match found {
             StateView::Of(found) => {
                 let AsOf { facts, last, state, .. } = &**found;
-                object["as_of"] =
-                    json!({"event": at, "of": end, "facts": facts, "last_fact": last});
-                object["state"] = state.clone();
+                object.set(
+                    "as_of",
+                    json!({"event": at, "of": end, "facts": facts, "last_fact": last}),
+                );
+                object.set("state", state.clone());
             }
             StateView::None(why) => {
-                object["as_of"] = json!({"event": at, "of": end});
-                object["state"] = Value::Null;
-                object["no_state"] = why.as_str().into();
+                object.set("as_of", json!({"event": at, "of": end}));
+                object.set("state", Value::Null);
+                object.set("no_state", why.as_str().into());
             }
         }
     }

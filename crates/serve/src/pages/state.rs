@@ -2,6 +2,7 @@
 
 use retold::id::{RunId, Seq};
 use retold::log::{EndedReader, LogError, Reader};
+use retold::members::Members;
 use retold::run::Folding;
 use retold_study::settings::ExperimentSettings;
 use serde::Serialize;
@@ -47,7 +48,7 @@ impl RunPageRequest<'_> {
     fn settings(&self) -> Option<ExperimentSettings> {
         let mut reader = self.asked.site.reader().ok()?;
         let mut started = retold::run::started(reader.as_mut(), self.head.run).ok()?;
-        Some(ExperimentSettings::Recorded(started.settings["experiment"].take()))
+        Some(ExperimentSettings::Recorded(started.settings.take_at("/experiment")))
     }
 }
 

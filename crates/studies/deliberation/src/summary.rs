@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 use super::conditions::Condition;
 use super::state::{DeliberationState, Participant, ParticipantStatus};
 use super::transcript::Votes;
+use retold::members::Members;
 use retold::run::{FailedParts, Report};
 
 /// The document's `summary.json`: all its keys, in the order of the original outputs.
@@ -164,7 +165,7 @@ pub(super) fn report(pilot_id: &str, state: &DeliberationState) -> Report {
     let reason = state.termination_reason.as_deref();
     let summary = summary(pilot_id, reason, state.participants.values());
     let mut json = serde_json::json!(&summary);
-    json["last_completed_phase"] = state.last_completed_phase.into();
+    json.set("last_completed_phase", state.last_completed_phase.into());
     let mut text = String::new();
     // Writing to a string cannot fail.
     let _ = writeln!(text, "pilot {pilot_id}: phase {} of 9", state.last_completed_phase);

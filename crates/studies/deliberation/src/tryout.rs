@@ -12,6 +12,7 @@ use super::state::DeliberationState;
 use super::state::participant_id;
 use super::transcript::{DialogueTurn, Speaker};
 use super::values::said;
+use retold::members::Members;
 use retold::run::Stop;
 use retold_study::error::StudyError;
 
@@ -45,7 +46,7 @@ impl Deliberation {
         let turns = [turn(Speaker::Moderator), turn(Speaker::Participant)];
         let with = |more: serde_json::Value| {
             let mut values = self.about(who);
-            more.as_object().into_iter().flatten().for_each(|(k, v)| values[k] = v.clone());
+            more.as_object().into_iter().flatten().for_each(|(k, v)| values.set(k, v.clone()));
             values
         };
         let shown = json!({"cross_pollination_content": "?"});

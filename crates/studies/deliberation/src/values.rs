@@ -7,6 +7,7 @@ use super::origins::{FactOrigins, OriginKey};
 use super::prompts::{ParticipantParts, PromptTurn};
 use super::state::Participant;
 use super::transcript::{DialogueTurn, Speaker};
+use retold::members::Members;
 use retold::run::{Source, Stop};
 
 impl Participant {
@@ -53,7 +54,7 @@ impl Deliberation {
         match addition {
             None => Ok(base),
             Some(name) => {
-                values["base_system_prompt"] = base.into();
+                values.set("base_system_prompt", base.into());
                 self.prompt(name, values)
             }
         }

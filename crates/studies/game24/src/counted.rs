@@ -9,6 +9,7 @@ use super::config::Settings;
 use super::experiment::Game24;
 use super::samples::SampleCounts;
 use retold::jsonl::JsonlReader;
+use retold::members::Members;
 use retold::model::scripted::ScriptedModel;
 use retold_study::config::{AnswersFile, ConfigError, ConfigFile, ModelKind};
 use retold_study::settings::ExperimentSettings;
@@ -26,8 +27,8 @@ pub(crate) fn take_over(settings: &mut Value, recorded: &Value) {
     let are_among = then.puzzles.iter().all(|puzzle| chosen.any(|one| one == puzzle));
     let was_counted = matches!(then.samples, SampleCounts::ByPuzzle(_));
     if now.samples == SampleCounts::Recorded && was_counted && are_among {
-        settings["puzzles"] = recorded["puzzles"].clone();
-        settings["samples"] = recorded["samples"].clone();
+        settings.set("puzzles", recorded["puzzles"].clone());
+        settings.set("samples", recorded["samples"].clone());
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
+use retold::members::Members;
 use retold::run::Report;
 
 /// The verdict for a correct answer.
@@ -124,7 +125,7 @@ impl Tally {
             }
         }
         let mut json = serde_json::json!(self);
-        json["solve_rate"] = self.share(solved).into();
+        json.set("solve_rate", self.share(solved).into());
         Report { json, text, ..Report::default() }
     }
 }

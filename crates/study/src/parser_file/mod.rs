@@ -41,6 +41,7 @@ use self::rules::FileRules;
 use crate::config::{ConfigError, ConfigProblem, load, located, read_text, schema_of};
 use retold::decide::{Chooser, NOTHING_FOUND, PARSER_FILE};
 use retold::id::CallPath;
+use retold::members::Members;
 use retold::parse::{AnyParser, ParserSpec, StrategyParser};
 use retold::patterns::PatternBudget;
 use retold::prompt::{Request, hash_of};
@@ -145,7 +146,7 @@ fn parser_of(
         "parser": fields,
     });
     if let Some(rules) = rules.recorded() {
-        file["rules"] = rules.into();
+        file.set("rules", rules.into());
     }
     let spec = ParserSpec {
         name: fields.name.clone().into(),

@@ -1,6 +1,7 @@
 //! Messages in the form of Inspect (`ChatMessage` of inspect-ai 0.3), from that of chat completions.
 
 use retold::event::ResponseDetails;
+use retold::members::Members;
 use retold::model::Content;
 use retold::model::providers::{CalledTool, reasoning_text};
 use serde_json::{Map, Value, json};
@@ -41,11 +42,11 @@ pub(super) fn inspect_message(chat: &Value) -> Value {
     };
     let mut message = json!({"role": role, "content": content(chat)});
     if role == "tool" && chat["tool_call_id"].is_string() {
-        message["tool_call_id"] = chat["tool_call_id"].clone();
+        message.set("tool_call_id", chat["tool_call_id"].clone());
     }
     let calls: Vec<Value> = CalledTool::all(chat).map(tool_call).collect();
     if !calls.is_empty() {
-        message["tool_calls"] = calls.into();
+        message.set("tool_calls", calls.into());
     }
     message
 }
@@ -92,10 +93,10 @@ fn tool_call(call: CalledTool<'_>) -> Value {
     let CalledTool { id, name, arguments } = call;
     let mut written = json!({"id": id.unwrap_or(""), "type": "function", "function": name});
     match arguments.is_object() {
-        true => written["arguments"] = arguments,
+        true => written.set("arguments", arguments),
         false => {
-            written["arguments"] = json!({"arguments": arguments});
-            written["parse_error"] = "the arguments are not an object of JSON".into();
+            written.set("arguments", json!({"arguments": arguments}));
+            written.set("parse_error", "the arguments are not an object of JSON".into());
         }
     }
     written

@@ -2,6 +2,7 @@
 
 use retold::id::RunId;
 use retold::log::{LogError, Reader};
+use retold::members::Members;
 use retold::model::providers::{Conversation, conversation};
 use retold::prompt::Api;
 use serde_json::{Map, Value, json};
@@ -55,10 +56,10 @@ pub fn export_fine_tuning<E: From<ExportError> + From<LogError>>(
         }
         let mut message = json!({"role": "assistant"});
         if !text.is_empty() {
-            message["content"] = text.into();
+            message.set("content", text.into());
         }
         if let Some(calls) = calls {
-            message["tool_calls"] = calls.clone();
+            message.set("tool_calls", calls.clone());
         }
         messages.push(message);
         let mut example = Map::new();

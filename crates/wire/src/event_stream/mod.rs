@@ -47,9 +47,14 @@ pub(crate) fn data(message: &[u8]) -> String {
 }
 
 /// A message that says this instead; unchanged if it is not a message, or cannot say it.
-pub(crate) fn with_data(message: &[u8], data: &Value) -> Vec<u8> {
-    let payload =
-        StreamMessage::new(message).and_then(|it| it.payload_of(data).map(|new| (it, new)));
+/// `text_of` writes a value.
+pub(crate) fn with_data(
+    message: &[u8],
+    data: &Value,
+    text_of: &dyn Fn(&Value) -> String,
+) -> Vec<u8> {
+    let payload = StreamMessage::new(message)
+        .and_then(|it| it.payload_of(data, text_of).map(|new| (it, new)));
     match payload {
         Some((StreamMessage { headers, .. }, payload)) => written(headers, &payload),
         None => message.to_vec(),
@@ -108,7 +113,7 @@ impl<'a> StreamMessage<'a> {
     }
 
     /// The payload with which the message says this.
-    fn payload_of(&self, data: &Value) -> Option<Vec<u8>> {
+    fn payload_of(&self, data: &Value, text_of: &dyn Fn(&Value) -> String) -> Option<Vec<u8>> {
         let payload = match (self.header(":message-type"), self.header(":event-type")) {
             (Some("error"), _) => return None,
             (Some("exception"), _) => {
@@ -118,14 +123,14 @@ impl<'a> StreamMessage<'a> {
             }
             (_, Some(CHUNK)) => {
                 let mut fields: Map<String, Value> = serde_json::from_slice(self.payload).ok()?;
-                let packed = BASE64.encode(data.to_string().as_bytes());
+                let packed = BASE64.encode(text_of(data).as_bytes());
                 fields.insert("bytes".to_owned(), packed.into());
                 Value::Object(fields)
             }
             (_, Some(kind)) => data.get(kind)?.clone(),
             _ => data.clone(),
         };
-        Some(payload.to_string().into_bytes())
+        Some(text_of(&payload).into_bytes())
     }
 }
 

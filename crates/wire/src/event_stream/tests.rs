@@ -98,14 +98,15 @@ fn a_body_is_divided_into_its_messages_and_what_is_torn() {
 fn a_message_says_something_else_under_new_checksums() {
     let delta = event("contentBlockDelta", &json!({"delta": {"text": "Ada"}, "p": "x"}));
     let other = json!({"contentBlockDelta": {"delta": {"text": "[name]"}, "p": "x"}});
-    let changed = with_data(&delta, &other);
+    let changed = with_data(&delta, &other, &Value::to_string);
     assert_eq!((said(&changed), is_sound(&changed)), (other, true));
-    let changed = with_data(&chunk(&json!({"text": "Ada"})), &json!({"text": "[name]"}));
+    let changed =
+        with_data(&chunk(&json!({"text": "Ada"})), &json!({"text": "[name]"}), &Value::to_string);
     assert_eq!((said(&changed), is_sound(&changed)), (json!({"text": "[name]"}), true));
     let mut damaged = delta;
     *damaged.last_mut().unwrap() ^= 1;
     assert!(!is_sound(&damaged));
-    assert_eq!(with_data(&damaged, &json!({})), damaged);
+    assert_eq!(with_data(&damaged, &json!({}), &Value::to_string), damaged);
 }
 
 const CONVERSE: &str = "/model/m/converse-stream";

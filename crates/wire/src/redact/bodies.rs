@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use hyper::http::{HeaderValue, header};
-use retold::model::providers;
+use retold::model::{IntegerMark, providers};
 use serde_json::Value;
 
 use super::views::{TextView, views_of};
@@ -14,7 +14,8 @@ impl Redaction {
     /// A body that is one whole: JSON, a text, or bytes. The second value says whether anything was
     /// taken out.
     pub(super) fn whole<'a>(&self, body: &'a [u8], broken: bool) -> (Cow<'a, [u8]>, bool) {
-        if let Ok(mut value) = serde_json::from_slice::<Value>(body) {
+        let longer = IntegerMark::of_longer(body);
+        if let Ok(mut value) = IntegerMark::json(longer.as_ref(), body) {
             // Gemini streams a list, whose items are what the events of others are.
             let continued = match &mut value {
                 Value::Array(items) if items.iter().all(Value::is_object) => {
@@ -23,7 +24,10 @@ impl Redaction {
                 _ => false,
             };
             return match self.value(&mut value) | continued {
-                true => (Cow::Owned(value.to_string().into_bytes()), true),
+                true => {
+                    let text = IntegerMark::text_of(longer.as_ref(), &value);
+                    (Cow::Owned(text.into_bytes()), true)
+                }
                 false => (Cow::Borrowed(body), false),
             };
         }

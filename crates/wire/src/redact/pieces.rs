@@ -68,7 +68,7 @@ impl Redaction {
             let redacted = self.parts(&parts, false).unwrap_or_default();
             for ((at, place, before), by) in texts.iter().zip(redacted) {
                 if *before != by
-                    && let Some(text) = items[*at].pointer_mut(place)
+                    && let Some(text) = items.get_mut(*at).and_then(|item| item.pointer_mut(place))
                 {
                     note(pieces, before, &by);
                     *text = Value::String(by);

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use retold::model::IntegerMark;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
@@ -51,7 +52,9 @@ impl Redaction {
         broken: bool,
     ) -> Vec<(usize, Vec<u8>)> {
         let events = events(framing, body);
-        let read = |event: &&[u8]| serde_json::from_str::<Value>(&data(framing, event)).ok();
+        let longer = framing.integer_mark(body);
+        let longer = longer.as_ref();
+        let read = |event: &&[u8]| IntegerMark::json(longer, data(framing, event).as_bytes()).ok();
         let mut values: Vec<Option<Value>> = events.iter().map(read).collect();
         let before = values.clone();
         self.continued(values.iter_mut().flatten().collect(), broken);
@@ -61,7 +64,8 @@ impl Redaction {
                     // What is not continued: ids, names of fields.
                     self.value(&mut value);
                     let changed = before.is_none_or(|before| before != value);
-                    self.with_data(framing, event, changed.then_some(value))
+                    let text = |value: &Value| IntegerMark::text_of(longer, value);
+                    self.with_data(framing, event, changed.then_some(value), text)
                 }
                 // An event without its end cannot be read, and may continue a name.
                 None if broken && !is_complete(framing, event) && !event.ends_with(b"\n") => {
@@ -93,7 +97,8 @@ impl Redaction {
             let Some(redacted) = self.parts(&parts, broken) else { continue };
             for (((at, place), before), by) in places.iter().zip(parts).zip(redacted) {
                 if before != by
-                    && let Some(text) = events[*at].pointer_mut(place)
+                    && let Some(text) =
+                        events.get_mut(*at).and_then(|event| event.pointer_mut(place))
                 {
                     note(&mut pieces, before, &by);
                     *text = Value::String(by);
@@ -105,10 +110,20 @@ impl Redaction {
     }
 
     /// An event with other data, if there are any. Its other lines stay, without what is taken out.
-    fn with_data(&self, framing: Framing, event: &[u8], value: Option<Value>) -> Vec<u8> {
+    fn with_data(
+        &self,
+        framing: Framing,
+        event: &[u8],
+        value: Option<Value>,
+        text_of: impl Fn(&Value) -> String,
+    ) -> Vec<u8> {
         if framing == Framing::Messages {
-            return value.map_or_else(|| event.to_vec(), |it| event_stream::with_data(event, &it));
+            return match value {
+                Some(value) => event_stream::with_data(event, &value, &text_of),
+                None => event.to_vec(),
+            };
         }
+        let value = value.as_ref().map(text_of);
         let text = String::from_utf8_lossy(event);
         let trimmed = text.trim_end_matches(['\n', '\r']);
         let (lines, end) = text.split_at(trimmed.len());

@@ -16,6 +16,7 @@ use crate::select::{self, RunSelection};
 use crate::views::traffic::{as_json, named, said};
 use retold::exchange::{export_exchanges, export_recording};
 use retold::jsonl::{IfExists, JsonlWriter};
+use retold::members::Members;
 use retold_archive::VerifyDepth;
 use retold_traffic::{
     ExportError, Notes, VcrpyForm, export_cassette, export_fine_tuning, export_otlp, export_vcrpy,
@@ -236,13 +237,13 @@ fn to_file(
         let mut object = json!({"run": export.selected.run, "file": path.to_string(),
             "lines": lines, format!("{}s", format.noun()): count});
         if format != FileFormat::Recording {
-            object["not_represented"] = as_json(&notes);
+            object.set("not_represented", as_json(&notes));
         }
         if !in_force.is_plain() {
-            object["decisions_in_force"] = json!(in_force);
+            object.set("decisions_in_force", json!(in_force));
         }
         if key.is_some() {
-            object["key_file"] = json!(key_file);
+            object.set("key_file", json!(key_file));
         }
         output.object(&object)?;
     } else {

@@ -12,6 +12,7 @@ use crate::runs::effective;
 use crate::runs::folder;
 use crate::runs::settings::experiment_of;
 use crate::select;
+use retold::members::Members;
 use retold::run::RunRecord;
 use retold_study::run_name::folder_number;
 use retold_study::settings::ExperimentSettings;
@@ -67,7 +68,7 @@ pub(super) fn run(
             "run": selected.run, "folder": shown, "files": names, "simulated": simulated,
         });
         if !in_force.is_plain() {
-            object["decisions_in_force"] = json!(in_force);
+            object.set("decisions_in_force", json!(in_force));
         }
         output.object(&object)?;
     } else {

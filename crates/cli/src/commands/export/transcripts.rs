@@ -14,6 +14,8 @@ use crate::table_draft::TableDraft;
 use retold_tables::write::TableFormat;
 use retold_tables::{LabelColumns, Transcripts, transcript_columns};
 
+use retold::members::Members;
+
 pub(super) fn run(
     run: &str,
     to: Option<PathBuf>,
@@ -45,7 +47,7 @@ pub(super) fn run(
         let mut object = json!({"run": of.run, "file": place, "transcripts": rows,
             "not_conversations": left_out});
         if !in_force.is_plain() {
-            object["decisions_in_force"] = json!(in_force);
+            object.set("decisions_in_force", json!(in_force));
         }
         output.object(&object)?;
         return Ok(Status::Fine);

@@ -150,12 +150,16 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         let files: Vec<PathBuf> = std::iter::once(file).chain(more).collect();
         return traffic::run(format, &files, traffic, global, output);
     }
-    traffic.unused()?;
-    if !more.is_empty() {
+    // Said only of a file that is one of these: otherwise what is wrong with the file is.
+    let alone = |shown: &str| {
+        traffic.unused()?;
+        if more.is_empty() {
+            return Ok(());
+        }
         let message =
             format!("import {shown}: recordings and exchanges files are imported one by one");
-        return Err(CliError::usage(message).hint(NOTHING_IMPORTED));
-    }
+        Err(CliError::usage(message).hint(NOTHING_IMPORTED))
+    };
     // Opened only once, because a pipe can be read only once.
     let mut lines = JsonlReader::open(&file).map_err(ImportError::from)?;
     let shown = lines.path().display().to_string();
@@ -164,12 +168,18 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         None => is_recording(&mut lines),
     };
     match is_recording {
-        true => recording(lines, &file, &shown, global, output),
+        true => {
+            // Read whole and checked before the log is touched.
+            let read = read_recording(lines)?;
+            alone(&shown)?;
+            recording(&read, &file, &shown, global, output)
+        }
         false => {
             let read = read_exchanges(lines, clock::now()).map_err(|error| match format {
                 Some(_) => error.into(),
                 None => unrecognised(&shown, &begin, error),
             })?;
+            alone(&shown)?;
             exchanges(read, &shown, global, output)
         }
     }
@@ -177,19 +187,17 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
 
 /// Imports a recording.
 fn recording(
-    lines: JsonlReader,
+    recording: &Recording,
     file: &Path,
     shown: &str,
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    // Read whole and checked before the log is touched.
-    let recording = read_recording(lines)?;
-    sound(&recording, shown)?;
+    sound(recording, shown)?;
     let backend = global.open_or_create()?;
-    let ImportResult { added, known } = import_recording(backend.as_ref(), &recording)?;
+    let ImportResult { added, known } = import_recording(backend.as_ref(), recording)?;
     let run = recording.run;
-    let key = key(&recording, file, global)?;
+    let key = key(recording, file, global)?;
     if output.is_json() {
         output.object(&json!({"run": run, "events": added, "known": known}))?;
     } else if added == 0 {

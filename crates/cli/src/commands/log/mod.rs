@@ -30,6 +30,7 @@ use retold::escaping::printable;
 use retold::event::{AnswerReused, Event, ResponseReceived, StoredEvent};
 use retold::id::Seq;
 use retold::log::{EventFilter, Filtering, Log, LogError, is_being_written};
+use retold::members::Members;
 use retold::model::{NOT_READ, UNENDED, is_not_read};
 use retold::run::how_it_ended;
 use retold_archive::{Damage, RunView, TolerantReader, Verdict, is_long};
@@ -187,10 +188,10 @@ fn events(
         let mut object =
             json!({"run": run, "events": list, "more": more, "next": next, "end": end});
         if !never.is_empty() {
-            object["never"] = never.iter().map(Never::json).collect();
+            object.set("never", never.iter().map(Never::json).collect());
         }
         if view.damage().is_none() {
-            object["checked_events"] = checked.into();
+            object.set("checked_events", checked.into());
         }
         if let Some(state) = state {
             state.add_to(&mut object);

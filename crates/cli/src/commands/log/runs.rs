@@ -17,6 +17,7 @@ use retold::log::{
     Backend, CheckedReader, EventFault, Fault, Finding, Head, Log, LogError, Reader, RunHead,
     deleted_runs,
 };
+use retold::members::Members;
 use retold::run::{latest_start, maybe_resumed};
 use retold::totals::dollars;
 use retold_archive::user_cache;
@@ -98,7 +99,7 @@ pub(super) fn list(log: &Log, global: &Global, output: &Output) -> Result<Status
                 "reused_answers": spending.map(|of| of.reused),
                 "dollars": spending.and_then(|of| of.dollars)});
             if let Some(with_shards) = spending.and_then(|of| of.with_shards) {
-                object["dollars_with_shards"] = with_shards.into();
+                object.set("dollars_with_shards", with_shards.into());
             }
             object
         });

@@ -16,6 +16,7 @@ use crate::runs::record::started;
 use crate::runs::session::{self, StudyExecution};
 use crate::select::{self, RunSelection};
 use retold::log::{Log, MemoryBackend};
+use retold::members::Members;
 use retold::model::{Limits, Prices};
 use retold::run::{Finish, Mode};
 use retold_study::config::{ModelKind, Rates};
@@ -39,10 +40,10 @@ pub(super) fn show(
     let planned = PlannedRun::read(&selected, args, prices, global)?;
     if output.is_json() {
         let mut object = planned.json();
-        object["config"] = config.display().to_string().into();
-        object["experiment"] = experiment.into();
-        object["seed"] = seed.into();
-        object["simulated"] = true.into();
+        object.set("config", config.display().to_string().into());
+        object.set("experiment", experiment.into());
+        object.set("seed", seed.into());
+        object.set("simulated", true.into());
         output.object(&object)?;
     } else {
         output.text(&format!(

@@ -12,6 +12,7 @@ use crate::output::Output;
 use crate::runs::program::without_keys;
 use crate::select::{self, RunSelection};
 use retold::event::RunStarted;
+use retold::members::Members;
 use retold::model::Prices;
 use retold_wire::{PROGRAM, ProgramSettings};
 
@@ -53,8 +54,8 @@ pub(super) fn show(
     let simulated = started.is_simulated();
     if output.is_json() {
         let mut object = planned.json();
-        object["run"] = json!(selected.run);
-        object["simulated"] = Value::Bool(simulated);
+        object.set("run", json!(selected.run));
+        object.set("simulated", Value::Bool(simulated));
         output.object(&object)?;
     } else {
         let said = if simulated { select::SIMULATED } else { "" };

@@ -23,6 +23,7 @@ use retold::escaping::printable;
 use retold::event::{RunResumed, RunStarted};
 use retold::id::RunId;
 use retold::log::Log;
+use retold::members::Members;
 use retold::run::{Budget, Recorder, how_it_ended, new_run_name};
 use retold_wire::{
     FailureReplay, NoRun, ProgramSettings, RecordedRules, Rules, Runs, Samples, Session,
@@ -311,7 +312,7 @@ fn report(
 ) {
     if json {
         let mut object = said::object(run, summary);
-        object["name"] = json!(name);
+        object.set("name", json!(name));
         write_err(&format!("{object}\n"));
         return;
     }

@@ -12,6 +12,7 @@ use crate::global::Global;
 use crate::output::counted;
 use retold::escaping::printable;
 use retold::id::RunId;
+use retold::members::Members;
 use retold::run::OverBudget;
 use retold_wire::{
     ConnectionReport, DepartureSummary, NearestMatch, ProgramSettings, SessionSummary, Why,
@@ -61,10 +62,10 @@ pub(super) fn say(ended: &EndedProgram<'_>, global: &Global) {
 /// What happened, as JSON.
 fn ended_object(ended: &EndedProgram<'_>) -> Value {
     let mut object = object(ended.run, ended.summary);
-    object["still_running"] = json!(ended.outliving);
-    object["connections"] = passing::object(ended.reported);
-    object["exit_code"] = json!(ended.code);
-    object["finished"] = json!(ended.done == ProgramOutcome::Recorded { finished: true });
+    object.set("still_running", json!(ended.outliving));
+    object.set("connections", passing::object(ended.reported));
+    object.set("exit_code", json!(ended.code));
+    object.set("finished", json!(ended.done == ProgramOutcome::Recorded { finished: true }));
     object
 }
 
@@ -72,8 +73,8 @@ fn ended_object(ended: &EndedProgram<'_>) -> Value {
 /// was recorded, and the names of calls that were not asked.
 pub(super) fn for_library(ended: &EndedProgram<'_>) -> Value {
     let mut object = ended_object(ended);
-    object["report"] = json!(differences(ended.summary).trim());
-    object["calls_left"] = json!(ended.summary.calls_left);
+    object.set("report", json!(differences(ended.summary).trim()));
+    object.set("calls_left", json!(ended.summary.calls_left));
     object
 }
 
@@ -155,6 +156,20 @@ fn unended(summary: &SessionSummary) -> String {
         1 => "1 answer lacks its end: its stream was closed before it\n".to_owned(),
         n => format!("{n} answers lack their end: their streams were closed before it\n"),
     }
+}
+
+/// How many answers could not be read, as a warning with the first of them; empty if all could.
+fn unreadable(summary: &SessionSummary) -> String {
+    let Some((seq, why)) = &summary.first_unreadable else { return String::new() };
+    let answers = counted(summary.unreadable, "answer");
+    let (are, first) = match summary.unreadable {
+        1 => ("is", ""),
+        _ => ("are", "the first is "),
+    };
+    format!(
+        "warning: {answers} {are} kept, but could not be read whole: {first}seq {seq}: {}\n",
+        printable(why, 500)
+    )
 }
 
 /// How many clients left, and what was received for them, as a line; empty if none did.
@@ -337,6 +352,7 @@ fn text(ended: &EndedProgram<'_>) -> String {
         }
     }
     text.push_str(&unended(summary));
+    text.push_str(&unreadable(summary));
     text.push_str(&departures(summary));
     text.push_str(&led(summary));
     text.push_str(&differences(summary));

@@ -26,6 +26,7 @@ use retold::escaping::printable;
 use retold::event::{DecisionMade, Event, RunStarted};
 use retold::id::{RunId, Seq};
 use retold::log::Reader;
+use retold::members::Members;
 use retold::parse::Parsers;
 use retold::proof::ProofStatement;
 
@@ -119,25 +120,30 @@ impl AuditView {
         let AuditView { audit, run, started, checked, proof, since, in_force, end } = self;
         if output.is_json() {
             let mut object = object(audit);
-            object["simulated"] = started.is_simulated().into();
+            object.set("simulated", started.is_simulated().into());
             if !started.merged_from.is_empty() {
-                object["merged_from"] = json!(started.merged_from);
+                object.set("merged_from", json!(started.merged_from));
             }
-            object["checked_events"] = (*checked).into();
+            object.set("checked_events", (*checked).into());
             if let Some((run, made)) = since {
-                object["accepted_since"] = json!({"run": run, "seq": made.seq,
-                    "method": made.event.by.method, "value": made.event.details.value});
+                object.set(
+                    "accepted_since",
+                    json!({"run": run, "seq": made.seq,
+                    "method": made.event.by.method, "value": made.event.details.value}),
+                );
             }
             if in_force.decides_about.is_some() {
-                object["decisions_in_force"] = json!(in_force);
+                object.set("decisions_in_force", json!(in_force));
             }
             if let Some(end) = end {
-                object["read_before"] = json!(end);
+                object.set("read_before", json!(end));
             }
             if let Some((file, ProofStatement { root, head, events, .. })) = proof {
                 let file = file.display().to_string();
-                object["proof"] =
-                    json!({"file": file, "root": root, "head": head, "events": events});
+                object.set(
+                    "proof",
+                    json!({"file": file, "root": root, "head": head, "events": events}),
+                );
             }
             output.object(&object)?;
         } else {

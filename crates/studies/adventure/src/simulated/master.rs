@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::tales::{DILEMMAS, Dilemma, FOES, ITEMS, PEOPLE, PLACES, SAYINGS, StoryPlace, pick};
+use retold::members::Members;
 use retold::model::simulated::Dice;
 
 /// A turn, before it is formatted.
@@ -144,10 +145,10 @@ fn whole(turn: &SimulatedTurn<'_>) -> String {
         "removedItems": turn.lost, "suggestedActions": actions(turn),
     });
     if let Some(foe) = turn.foe {
-        object["opponent"] = foe.into();
+        object.set("opponent", foe.into());
     }
     if let Some(dilemma) = turn.dilemma {
-        object["playerDecision"] = decision(dilemma);
+        object.set("playerDecision", decision(dilemma));
     }
     format!("```json\n{object:#}\n```")
 }

@@ -16,6 +16,7 @@ mod tales;
 use serde_json::json;
 
 use self::tales::{HEROES, pick};
+use retold::members::Members;
 use retold::model::simulated::{Dice, Player};
 use retold::prompt::Request;
 
@@ -101,7 +102,7 @@ fn character(dice: &mut Dice) -> String {
         "strength": strength, "baseStrength": strength, "bravery": points(),
         "experience": points(),
     }});
-    sheet["name"] = pick(&HEROES, dice).into();
+    sheet.set("name", pick(&HEROES, dice).into());
     match dice.below(6) {
         0 => format!("```json\n{sheet:#}\n```"),
         1 => format!("Here is your character:\n\n{sheet}"),

@@ -16,6 +16,7 @@ use crate::state::{DeliberationState, Participant};
 use crate::values::said;
 use retold::content::Content;
 use retold::id::{CallPath, ContentHash};
+use retold::members::Members;
 use retold::run::{Answer, CallFailed, DecisionRef, Question, Reuse, Run, Source, Stop, Talk};
 use retold_stats::Point;
 use retold_study::floats::Floats;
@@ -74,7 +75,7 @@ impl Deliberation {
         let extract = async |talk: &mut Talk<Self>, who: Participant| {
             let mut values = self.about(&who);
             let turns = who.clarification_transcript.as_deref().unwrap_or(&[]);
-            values["dialogue"] = json!(said(turns, "Participant"));
+            values.set("dialogue", json!(said(turns, "Participant")));
             let request = self.single(self.prompt("individual_summary", values)?)?;
             let call = who.asked(calls::summary);
             let participant_id = who.participant_id;

@@ -12,6 +12,7 @@ use crate::opposition::{
 };
 use crate::origins::{FactOrigins, OriginKey};
 use crate::state::{DeliberationState, Participant};
+use retold::members::Members;
 use retold::run::{DecisionRef, Run, Stop, Talk};
 
 impl Deliberation {
@@ -89,10 +90,13 @@ impl Deliberation {
         others: &[Position],
     ) -> Result<(), Stop> {
         let mut values = self.about(who);
-        values["others"] = others
-            .iter()
-            .map(|other| json!({"choice": other.choice, "reasoning": other.summary}))
-            .collect();
+        values.set(
+            "others",
+            others
+                .iter()
+                .map(|other| json!({"choice": other.choice, "reasoning": other.summary}))
+                .collect(),
+        );
         let request = self.single(self.prompt("llm_judge", values)?)?;
         let participant_id = who.participant_id.clone();
         let call = who.asked(calls::opposition);

@@ -11,6 +11,7 @@ use crate::origins::{FactOrigins, OriginKey};
 use crate::state::{DeliberationState, Participant};
 use crate::summary::votes;
 use crate::transcript::Votes;
+use retold::members::Members;
 use retold::prompt::Request;
 use retold::run::{Run, Source, Stop, Talk};
 
@@ -37,7 +38,7 @@ impl Deliberation {
         let vote = async |talk: &mut Talk<Self>, who: Participant| {
             let system = self.instructions(&who, Some("vote_after_summary_system"))?;
             let mut values = self.about(&who);
-            values["cross_pollination_content"] = content.clone().into();
+            values.set("cross_pollination_content", content.clone().into());
             let request = self.instructed(system, self.prompt("vote_after_summary", values)?)?;
             let templates = ["base_system", "vote_after_summary_system", "vote_after_summary"];
             let from = self.made_from(origins, &who.participant_id, &templates);

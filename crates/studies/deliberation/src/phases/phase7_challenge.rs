@@ -9,6 +9,7 @@ use crate::facts::Fact;
 use crate::origins::FactOrigins;
 use crate::state::Participant;
 use crate::values::said;
+use retold::members::Members;
 use retold::run::{Run, Stop, Talk};
 
 impl Deliberation {
@@ -23,8 +24,8 @@ impl Deliberation {
         let participants: Vec<Participant> = opposed.cloned().collect();
         let challenge = async |talk: &mut Talk<Self>, who: Participant| {
             let mut values = self.about(&who);
-            values["cross_pollination_content"] = content.clone().into();
-            values["opposition_view"] = who.opposition_view.clone().into();
+            values.set("cross_pollination_content", content.clone().into());
+            values.set("opposition_view", who.opposition_view.clone().into());
             let from = |templates: &[_]| self.made_from(origins, &who.participant_id, templates);
             let dialogue = Dialogue {
                 moderator_from: from(&["adversarial_moderator"]),
@@ -43,7 +44,7 @@ impl Deliberation {
                 }
             };
             let mut values = self.about(&who);
-            values["dialogue"] = json!(said(&transcript, "You"));
+            values.set("dialogue", json!(said(&transcript, "You")));
             let system = self.instructions(&who, Some("vote_after_dialogue_system"))?;
             let request = self.instructed(system, self.prompt("vote_after_dialogue", values)?)?;
             let mut from =

@@ -1,6 +1,7 @@
 //! Spans as OTLP has them in JSON.
 
 use retold::id::{EventHash, Time};
+use retold::members::Members;
 use serde_json::{Value, json};
 
 use crate::otlp::names;
@@ -30,14 +31,14 @@ impl Span {
             "startTimeUnixNano": nanoseconds(start), "endTimeUnixNano": nanoseconds(end),
             "attributes": attributes});
         if let Some(parent) = parent {
-            span["parentSpanId"] = parent.into();
+            span.set("parentSpanId", parent.into());
         }
         if !events.is_empty() {
-            span["events"] = events.into();
+            span.set("events", events.into());
         }
         // A status that is not set says that nothing went wrong.
         if let Some(error) = error {
-            span["status"] = json!({"code": names::ERROR, "message": error});
+            span.set("status", json!({"code": names::ERROR, "message": error}));
         }
         span
     }

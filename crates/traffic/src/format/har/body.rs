@@ -9,12 +9,11 @@ use data_encoding::HEXLOWER_PERMISSIVE;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 use retold::escaping::printable;
-use retold_wire::decoded;
+use retold_wire::{decoded, encodings};
 use serde_json::Value as Json;
 
 use crate::base64;
 use crate::error::FileProblem;
-use crate::exchange::encodings;
 use crate::node::{LocatedValue, Value};
 use crate::notes::Notes;
 

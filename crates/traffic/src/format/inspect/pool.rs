@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 
 use crate::error::FileProblem;
 
+use retold::members::Members;
+
 /// What stands for an attachment, before its hash.
 const ATTACHMENT: &str = "attachment://";
 
@@ -37,7 +39,7 @@ impl<'a> SamplePool<'a> {
         let mut request = call["request"].clone();
         if call["call_refs"].is_array() {
             let key = call["call_key"].as_str().unwrap_or("messages");
-            request[key] = self.ranges(&call["call_refs"], "calls", "call_pool")?;
+            request.set(key, self.ranges(&call["call_refs"], "calls", "call_pool")?);
         }
         let mut response = call["response"].clone();
         self.attached(&mut request)?;

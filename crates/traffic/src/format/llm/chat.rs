@@ -8,6 +8,8 @@ use serde_json::{Map, Value, json};
 use super::LlmCall;
 use crate::exchange::{Http, TrafficAnswer};
 
+use retold::members::Members;
+
 const URL: &str = "https://api.openai.com/v1/chat/completions";
 
 /// Options of llm that it does not send as they are.
@@ -100,10 +102,10 @@ fn streamed(turn: &LlmCall, raw: &Value) -> String {
     if !turn.calls.is_empty() {
         let calls = turn.calls.iter().enumerate().map(|(at, call)| {
             let mut call = call.clone();
-            call["index"] = at.into();
+            call.set("index", at.into());
             call
         });
-        delta["tool_calls"] = calls.collect();
+        delta.set("tool_calls", calls.collect());
     }
     let mut out = event(json!([{"index": 0, "delta": delta, "finish_reason": null}]), None);
     let finish = &raw["finish_reason"];

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use retold::escaping::printable;
 use retold::event::{AttemptDetails, Labels};
+use retold::members::Members;
 use retold::model::{FailureKind, Response, Usage};
 use retold::prompt::{Api, Request};
 use serde_json::{Map, Value, json};
@@ -81,10 +82,10 @@ impl AskedSpan {
         let mut address = json!({"dialect": "otlp@1"});
         let named = [names::UPSTREAM, names::PROVIDER, names::SYSTEM];
         if let Some(provider) = named.iter().find_map(|name| span.text(name)) {
-            address["upstream"] = provider.into();
+            address.set("upstream", provider.into());
         }
         if let Some(operation) = span.text(names::OPERATION).filter(|it| *it != "chat") {
-            address["operation"] = operation.into();
+            address.set("operation", operation.into());
         }
         let mut body = Map::new();
         body.insert("http".to_owned(), address);

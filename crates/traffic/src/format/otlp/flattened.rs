@@ -7,6 +7,8 @@ use serde_json::{Map, Value, json};
 
 use super::captured::{CapturedChoice, text};
 
+use retold::members::Members;
+
 /// The fields of what has a number, by the number.
 type Numbered<'a> = BTreeMap<usize, BTreeMap<&'a str, &'a Value>>;
 
@@ -45,7 +47,7 @@ fn message(fields: &BTreeMap<&str, &Value>, role: &str) -> Value {
     let role = text(&field("role")).unwrap_or_else(|| role.to_owned());
     let mut message = json!({"role": role, "content": field("content")});
     if !field("tool_call_id").is_null() {
-        message["tool_call_id"] = field("tool_call_id");
+        message.set("tool_call_id", field("tool_call_id"));
     }
     let owned: Vec<(String, &Value)> =
         fields.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
@@ -56,7 +58,7 @@ fn message(fields: &BTreeMap<&str, &Value>, role: &str) -> Value {
             json!({"id": field("id"), "type": "function",
                 "function": {"name": field("name"), "arguments": field("arguments")}})
         };
-        message["tool_calls"] = calls.values().map(call).collect();
+        message.set("tool_calls", calls.values().map(call).collect());
     }
     message
 }

@@ -7,6 +7,7 @@ use crate::error::CliError;
 use crate::parser::ParserArgs;
 use retold::decide::{AnswerDecision, ChoiceNumber, Decider, ParserParams, UndecidedAnswer};
 use retold::escaping::{inert_lines, printable};
+use retold::members::Members;
 use retold::parse::{AnyParser, Parsers};
 use retold_study::parser_file::ParserFile;
 
@@ -158,7 +159,7 @@ impl LineDecision {
     pub(super) fn object(&self) -> Value {
         let mut object = json!({"parser": self.parser});
         if let Some(params) = &self.params {
-            object["params"] = params.clone();
+            object.set("params", params.clone());
         }
         if let (Value::Object(object), Ok(Value::Object(decided))) =
             (&mut object, serde_json::to_value(&self.decided))
@@ -195,16 +196,16 @@ impl LineOutcome {
             LineOutcome::Left(left) => vec![json!({"left": left.as_str()})],
         };
         for object in &mut objects {
-            object["line"] = line.number.into();
+            object.set("line", line.number.into());
             if let Some(call) = &line.call {
-                object["call"] = json!(call);
+                object.set("call", json!(call));
             }
             if let Some(sample) = line.sample {
-                object["sample"] = json!(sample);
+                object.set("sample", json!(sample));
             }
             if line.choices() > 1 {
-                object["choice"] = json!(0);
-                object["choices"] = json!(line.choices());
+                object.set("choice", json!(0));
+                object.set("choices", json!(line.choices()));
             }
         }
         objects
