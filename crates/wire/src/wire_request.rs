@@ -46,6 +46,8 @@ pub struct WireRequest {
     ///
     /// [`Transmission::uncounted`]: crate::transmission::Transmission::uncounted
     pub(crate) uncounted: Map<String, Value>,
+    /// What must not be stored of its answers.
+    pub(crate) masks: Masks,
 }
 
 /// Why a request cannot be recorded.
@@ -152,7 +154,8 @@ impl Incoming {
     /// # Errors
     /// [`AskedError`].
     pub fn asked(&self, rules: &Rules) -> Result<WireRequest, AskedError> {
-        let stored = rules.redaction.request(self);
+        let (bare, masks) = self.without_keys();
+        let stored = rules.redaction.request(&bare);
         let StoredRequest { dialect: form, request, is_streamed, uncounted } = stored.stored()?;
         let retry = self.header(RETRY).and_then(|count| count.trim().parse().ok());
         let prompt = rules.key(&request);
@@ -161,13 +164,12 @@ impl Incoming {
             Some(name) => CallPath::new(format!("{name}{end}"))?,
             None => CallPath::new(format!("{}/{}{end}", form.name(), prompt.short(16)))?,
         };
-        let redacted = |text: String| rules.redaction.text(&text).into_owned();
-        let labels = stored.labels()?.into_iter().map(|(name, value)| (name, redacted(value)));
-        let labels = labels.collect();
+        let labels = rules.redacted_labels(stored.labels()?);
         // An answer is read by what its path says, also if the request is not JSON but a form.
         let is_posted = self.method == Method::POST && !self.body.is_empty();
         let dialect = if is_posted { providers::at(&self.path) } else { form };
-        Ok(WireRequest { dialect, request, key: Key { call, prompt }, retry, labels, uncounted })
+        let key = Key { call, prompt };
+        Ok(WireRequest { dialect, request, key, retry, labels, uncounted, masks })
     }
 
     /// A request whose body is not recorded, and a word for why not. It is told in the words of its API.
@@ -175,14 +177,16 @@ impl Incoming {
     /// # Errors
     /// [`AskedError`].
     pub fn asked_without_body(&self, rules: &Rules, why: &str) -> Result<WireRequest, AskedError> {
-        let mut address = rules.redaction.request(self).address(&OTHER);
+        let (bare, masks) = self.without_keys();
+        let mut address = rules.redaction.request(&bare).address(&OTHER);
         address.insert("left_out".to_owned(), why.into());
         let request = other(address, Vec::new())?;
         let prompt = request.hash();
         let call = CallPath::new(format!("{}/{}", OTHER.name(), prompt.short(16)))?;
         let dialect = providers::at(&self.path);
         let (key, labels) = (Key { call, prompt }, Labels::default());
-        Ok(WireRequest { dialect, request, key, retry: None, labels, uncounted: Map::new() })
+        let uncounted = Map::new();
+        Ok(WireRequest { dialect, request, key, retry: None, labels, uncounted, masks })
     }
 
     /// The name of its call, if the program gave it one.
@@ -208,7 +212,7 @@ impl Incoming {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// The request as it is stored.
+    /// The request, which has no keys, as it is stored.
     ///
     /// # Errors
     /// [`AskedError`].
@@ -219,9 +223,7 @@ impl Incoming {
             is_streamed,
             uncounted: Map::new(),
         };
-        let masks = Masks::new(&self.headers, self.query.as_deref(), None);
         let body = self.plain_body().unwrap_or_else(|| self.body.clone());
-        let body = masks.in_request(&body);
         let (parsed, integers) = match exact_json(&body) {
             Some((value, integers)) => (Some(value), integers),
             None => (None, Vec::new()),
