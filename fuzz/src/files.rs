@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use retold::id::{CallPath, Time};
+use retold::model::{Secrets, command_without_keys};
 use retold::parse::ParserSpec;
 use retold_study::parser_file::ParserFile;
 use retold_traffic::{Format, Options, import_bytes};
@@ -11,7 +12,7 @@ use retold_wire::http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use retold_wire::http::{Method, StatusCode};
 use retold_wire::{Elsewhere, Incoming, LoggedOutcome, RestoredBody, Rules, restored};
 
-/// Checks one input of a target: `vcrpy`, `har`, `nock`, `batch`, `inspect`, `otlp`, `parser_file`, `wire_answer`.
+/// Checks one input of a target: `vcrpy`, `har`, `nock`, `batch`, `inspect`, `otlp`, `parser_file`, `keys`, `wire_answer`.
 ///
 /// # Panics
 /// If a reader does, or if it finds different things in the same bytes.
@@ -24,6 +25,7 @@ pub fn fuzz_file(target: &str, data: &[u8]) {
         "otlp" => [(); 2].map(|()| imported(Format::Otlp, data)),
         "inspect" => [(); 2].map(|()| imported(Format::Inspect, data)),
         "parser_file" => [(); 2].map(|()| parsed(data)),
+        "keys" => [(); 2].map(|()| without_keys(data)),
         _ => [(); 2].map(|()| answered(data)),
     };
     let [first, second] = twice;
@@ -44,6 +46,13 @@ fn imported(format: Format, data: &[u8]) -> String {
         }
         Err(error) => error.to_string(),
     }
+}
+
+/// A command, a word per line, without its keys.
+fn without_keys(data: &[u8]) -> String {
+    let text = String::from_utf8_lossy(data);
+    let words = text.split('\n').map(str::to_owned);
+    command_without_keys(words, &Secrets::default()).join("\n")
 }
 
 /// A parser file, and after a line `===` a text for all of its parsers.

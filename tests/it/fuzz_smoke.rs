@@ -16,8 +16,8 @@ const MUTANTS: u64 = 500;
 const SEED: u64 = 0x7265_746f_6c64;
 
 /// The targets of what others have written.
-const TARGETS: [&str; 8] =
-    ["vcrpy", "har", "nock", "batch", "inspect", "otlp", "parser_file", "wire_answer"];
+const TARGETS: [&str; 9] =
+    ["vcrpy", "har", "nock", "batch", "inspect", "otlp", "parser_file", "keys", "wire_answer"];
 
 /// A number from the environment.
 #[expect(clippy::disallowed_methods, reason = "a longer run is asked for by hand")]
