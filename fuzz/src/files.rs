@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use retold::id::{CallPath, Time};
-use retold::model::{HTTP, providers};
+use retold::model::{HTTP, Secrets, command_without_keys, providers};
 use retold::parse::ParserSpec;
 use retold_study::parser_file::ParserFile;
 use retold_traffic::{Format, Options, import_bytes};
@@ -14,7 +14,7 @@ use retold_wire::{
     Elsewhere, Incoming, LoggedOutcome, RestoredBody, Rules, Transmission, restored,
 };
 
-/// Checks one input of a target: `vcrpy`, `har`, `nock`, `batch`, `inspect`, `otlp`, `parser_file`, `wire_answer`, `wire_shape`.
+/// Checks one input of a target: `vcrpy`, `har`, `nock`, `batch`, `inspect`, `otlp`, `parser_file`, `keys`, `wire_answer`, `wire_shape`.
 ///
 /// # Panics
 /// If a reader does, or if it finds different things in the same bytes.
@@ -28,6 +28,7 @@ pub fn fuzz_file(target: &str, data: &[u8]) {
         "inspect" => [(); 2].map(|()| imported(Format::Inspect, data)),
         "parser_file" => [(); 2].map(|()| parsed(data)),
         "wire_shape" => [(); 2].map(|()| shaped(data)),
+        "keys" => [(); 2].map(|()| without_keys(data)),
         _ => [(); 2].map(|()| answered(data)),
     };
     let [first, second] = twice;
@@ -48,6 +49,13 @@ fn imported(format: Format, data: &[u8]) -> String {
         }
         Err(error) => error.to_string(),
     }
+}
+
+/// A command, a word per line, without its keys.
+fn without_keys(data: &[u8]) -> String {
+    let text = String::from_utf8_lossy(data);
+    let words = text.split('\n').map(str::to_owned);
+    command_without_keys(words, &Secrets::default()).join("\n")
 }
 
 /// A parser file, and after a line `===` a text for all of its parsers.

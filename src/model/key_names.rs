@@ -67,6 +67,35 @@ fn ends_with_letters(name: &str, word: &str) -> bool {
         .all(|letter| letters.next().is_some_and(|it| it.eq_ignore_ascii_case(&letter)))
 }
 
+/// Words that stand in a placeholder.
+const OF_PLACEHOLDERS: &[&str] =
+    &["redacted", "filtered", "masked", "sanitized", "scrubbed", "censored"];
+
+/// Whether a value stands for a key that somebody has taken out, or that is put in later: `<OPENAI_ACCESS_TOKEN>`, `**REDACTED**`,
+/// `[key]`, `${TOKEN}`.
+pub fn is_placeholder(value: &str) -> bool {
+    let (scheme, rest) = value.trim().split_once(' ').unwrap_or(("", value.trim()));
+    let value = if scheme.chars().all(char::is_alphabetic) { rest.trim() } else { value.trim() };
+    let is_in = |open: &str, close: &str| {
+        let inner = value.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
+        inner.is_some_and(|inner| !inner.is_empty() && !inner.contains([' ', '"', '\'']))
+    };
+    let is_variable = value.strip_prefix('$').is_some_and(|name| {
+        let name = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name);
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(is_part)
+    });
+    let lower = value.to_ascii_lowercase();
+    let words = || lower.split(|c: char| !c.is_ascii_alphanumeric());
+    let is_mask = |c: char| matches!(c, '*' | 'x' | '#' | '\u{2022}' | '.');
+    is_variable
+        || [("<", ">"), ("[", "]"), ("{{", "}}"), ("**", "**"), ("__", "__")]
+            .iter()
+            .any(|(open, close)| is_in(open, close))
+        || lower.chars().count() >= 4 && lower.chars().all(is_mask)
+        || words().any(|word| OF_PLACEHOLDERS.contains(&word))
+}
+
 /// The words of a name, in lower case: divided by anything but letters and digits, and where capitals begin.
 fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = vec![String::new()];
@@ -189,6 +218,41 @@ mod tests {
             "",
         ] {
             assert!(!is_a_key(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_stands_for_a_key_is_no_key() {
+        for value in [
+            "<OPENAI_ACCESS_TOKEN>",
+            "Bearer <OPENAI_ACCESS_TOKEN>",
+            "**REDACTED**",
+            "Bearer **REDACTED**",
+            "REDACTED",
+            "sk-REDACTED",
+            "[key]",
+            "Bearer [FILTERED]",
+            "[redacted-abcdefghijklm]",
+            "{{api_key}}",
+            "${OPENAI_API_KEY}",
+            "$OPENAI_API_KEY",
+            "********",
+            "XXXX",
+        ] {
+            assert!(is_placeholder(value), "{value}");
+        }
+        for value in [
+            "",
+            "x",
+            "sk-0123456789",
+            "Bearer sk-0123456789",
+            "none",
+            "[\"a b\"]",
+            "$ab-c",
+            "12ab",
+            "abcd",
+        ] {
+            assert!(!is_placeholder(value), "{value}");
         }
     }
 

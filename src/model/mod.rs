@@ -45,7 +45,7 @@ pub use exact::{EXACT_INTEGERS, exact_json, give_back_integers, keep_exact, long
 pub use exchange_line::{ExchangeError, ExchangeLine, answer_in};
 pub use exchange_response::{ExchangeResponse, ExchangeResponseError};
 pub use failure::{Failure, FailureKind};
-pub use key_names::{is_a_key, percent_decoded, query_without_keys};
+pub use key_names::{is_a_key, is_placeholder, percent_decoded, query_without_keys};
 pub use mend::{Halves, IntegerMark, join_halves, mended_json};
 #[cfg(feature = "openai")]
 pub use named::{NamedUrl, without_secrets};
@@ -61,7 +61,7 @@ pub use retry_settings::RetrySettings;
 pub use scripted::ScriptedModel;
 pub use seats::Seats;
 #[cfg(feature = "openai")]
-pub use secrets::{STRUCK, Secrets};
+pub use secrets::{STRUCK, Secrets, command_without_keys};
 pub use throttle::{EMBEDDINGS_TOGETHER, Limits, Permit, SettingError, Throttle};
 pub(crate) use timeouts::{TimeIsUp, within};
 pub use unreadable::{UNREADABLE, Unreadable};

@@ -16,7 +16,7 @@ const MUTANTS: u64 = 500;
 const SEED: u64 = 0x7265_746f_6c64;
 
 /// The targets of what others have written.
-const TARGETS: [&str; 9] = [
+const TARGETS: [&str; 10] = [
     "vcrpy",
     "har",
     "nock",
@@ -24,6 +24,7 @@ const TARGETS: [&str; 9] = [
     "inspect",
     "otlp",
     "parser_file",
+    "keys",
     "wire_answer",
     "wire_shape",
 ];

@@ -333,6 +333,7 @@ impl RunBuilder {
                     return Err(NotCollected::Edited { kept: hash, now });
                 }
                 hosts.name(&incoming.upstream);
+                let labels = self.rules.redacted_labels(labels);
                 Ok(CollectedQuestion {
                     key,
                     request,
@@ -346,9 +347,7 @@ impl RunBuilder {
                 let prompt = self.rules.key(&request)?;
                 let call = CallPath::new(format!("{name}/{}", prompt.short(16)))?;
                 let key = Key { call, prompt };
-                let redacted =
-                    |(name, value): (String, String)| (name, self.rules.redacted(&value));
-                let labels = labels.into_iter().map(redacted).collect();
+                let labels = self.rules.redacted_labels(labels);
                 Ok(CollectedQuestion { key, request, retry: Some(0), labels, http: None })
             }
         }

@@ -3,7 +3,8 @@
 use bytes::Bytes;
 use hyper::http::{HeaderMap, HeaderName, StatusCode};
 use retold::event::AttemptDetails;
-use retold::model::{Content, HTTP, Response, providers};
+use retold::model::providers::{self, credentials};
+use retold::model::{Content, HTTP, Response, STRUCK};
 use retold::prompt::{Request, RequestError};
 use serde_json::{Value, json};
 
@@ -11,7 +12,6 @@ use crate::failures::reopens;
 use crate::heads::kept_headers;
 use crate::incoming::Incoming;
 use crate::limits::LONGEST_ANSWER;
-use crate::masks::Masks;
 use crate::read::UpstreamReading;
 use crate::rules::Rules;
 use crate::stored_answer::StoredAnswer;
@@ -72,16 +72,17 @@ impl Elsewhere {
         if body.len() > LONGEST_ANSWER {
             return Err(AnswerTooLong);
         }
-        let masks = Masks::new(&incoming.headers, incoming.query.as_deref(), None);
-        let headers_kept = kept_headers(headers, &masks);
+        let masks = &asked.masks;
+        let headers_kept = kept_headers(headers, masks);
         let kept = Transmission {
             status: status.as_u16(),
             headers: headers_kept,
             uncounted: asked.uncounted.clone(),
             ..Transmission::default()
         };
-        let stored = StoredAnswer::new(kept, body, Vec::new(), &masks, &rules.redaction);
-        let (StoredAnswer { kept, body, .. }, read) = stored.whole(asked, *status, headers, &masks);
+        let path = &incoming.path;
+        let stored = StoredAnswer::new(kept, path, body, Vec::new(), masks, &rules.redaction);
+        let (StoredAnswer { kept, body, .. }, read) = stored.whole(asked, *status, headers, masks);
         let (failure, text) = match read {
             UpstreamReading::Answer(mut response) => {
                 let kept = kept.with_body(&body, &[], response.content.text());
@@ -107,7 +108,7 @@ impl Elsewhere {
     }
 }
 
-/// What another tool has read out already, as it is stored: without what a run's rules take out.
+/// What another tool has read out already, as it is stored: without keys, and without what a run's rules take out.
 impl Rules {
     /// A JSON value.
     pub fn redact(&self, value: &mut Value) {
@@ -120,7 +121,14 @@ impl Rules {
     /// [`RequestError`] if what is left of it is none.
     pub fn redact_request(&self, request: Request) -> Result<Request, RequestError> {
         let mut body = request.body().clone();
-        match (self.redaction.value(&mut body), body) {
+        let mut any = false;
+        let found = credentials::in_request("", "", body.to_string().as_bytes());
+        if !found.is_empty() {
+            let bare =
+                credentials::replaced(body.to_string().as_bytes(), &found, STRUCK.as_bytes());
+            any = serde_json::from_slice(&bare).map(|bare| body = bare).is_ok();
+        }
+        match (self.redaction.value(&mut body) | any, body) {
             (true, Value::Object(body)) => Request::of_program(request.api(), body),
             _ => Ok(request),
         }

@@ -69,8 +69,8 @@ pub(crate) fn named(run: RunId, seq: Seq) -> Option<(HeaderName, HeaderValue)> {
 pub(crate) fn kept_headers(headers: &HeaderMap, masks: &Masks) -> Vec<(String, String)> {
     let kept = headers.iter().filter(|(name, _)| is_kept(name.as_str()));
     let texts = kept.filter_map(|(name, value)| {
-        let mut value = value.as_bytes().to_vec();
-        masks.in_answer(&mut value);
+        // A client that follows a URL asks, in a replay, for what is stored of its request.
+        let value = masks.in_request(value.as_bytes()).into_owned();
         Some((name.as_str(), String::from_utf8(value).ok()?))
     });
     texts

@@ -1,10 +1,15 @@
 //! A request as it arrived from a program.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
-use hyper::http::{HeaderMap, Method};
+use hyper::http::{HeaderMap, HeaderValue, Method, header};
+use retold::model::STRUCK;
+use retold::model::providers::{self, credentials};
 
 use crate::decode::{decoded_within, encodings};
 use crate::limits::LONGEST_REQUEST;
+use crate::masks::Masks;
 
 /// Names the call that a request belongs to; not forwarded.
 pub const CALL: &str = "x-retold-call";
@@ -33,6 +38,36 @@ pub struct Incoming {
 }
 
 impl Incoming {
+    /// The request without keys, as it may be stored, and the keys that were in it: those in its headers and its query, which may be
+    /// repeated anywhere, and those in its body where its API has them.
+    pub(crate) fn without_keys(&self) -> (Incoming, Masks) {
+        let masks = Masks::new(&self.headers, self.query.as_deref());
+        let mut bare = self.clone();
+        if let Some(plain) = self.plain_body() {
+            bare.body = plain;
+            bare.headers.remove(header::CONTENT_ENCODING);
+        }
+        let content_type = self.headers.get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
+        let found = credentials::in_request(&self.path, content_type.unwrap_or(""), &bare.body);
+        if !found.is_empty() {
+            bare.body = credentials::replaced(&bare.body, &found, STRUCK.as_bytes()).into();
+        }
+        if let Cow::Owned(struck) = masks.in_request(&bare.body) {
+            bare.body = struck.into();
+        }
+        bare.path = masks.in_text(&self.path);
+        bare.query = self.query.as_deref().map(|query| masks.in_text(query));
+        for name in providers::counted_headers().chain([CALL, LABELS]) {
+            if let Some(value) = bare.headers.get_mut(name)
+                && let Cow::Owned(struck) = masks.in_request(value.as_bytes())
+                && let Ok(struck) = HeaderValue::from_bytes(&struck)
+            {
+                *value = struck;
+            }
+        }
+        (bare, masks.with_credentials(&found))
+    }
+
     /// The body without its content encodings, of which other releases of a compressor make other bytes; `None` if one of them is not
     /// known, or is broken.
     pub(crate) fn plain_body(&self) -> Option<Bytes> {

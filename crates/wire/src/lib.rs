@@ -40,6 +40,8 @@ mod here;
 mod incoming;
 mod intercept;
 mod key;
+#[cfg(test)]
+mod key_forms_tests;
 mod limits;
 mod listening;
 mod locations;

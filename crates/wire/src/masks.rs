@@ -6,6 +6,7 @@ use data_encoding::BASE64;
 use hyper::http::header::COOKIE;
 use hyper::http::{HeaderMap, HeaderName};
 use reqwest::Url;
+use retold::model::providers::credentials::Credential;
 use retold::model::{Response, STRUCK, Secrets, is_a_key, percent_decoded};
 
 use crate::redact::Redaction;
@@ -36,24 +37,13 @@ pub(crate) fn replaced(bytes: &[u8], what: &[u8], by: &[u8]) -> Vec<u8> {
 }
 
 /// The keys of one request. Headers are never stored; this is about what repeats them.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Masks(Secrets);
 
 impl Masks {
-    /// The keys in these headers and this query, and those of the `upstream`'s URL.
-    pub(crate) fn new(headers: &HeaderMap, query: Option<&str>, upstream: Option<&Url>) -> Self {
+    /// The keys in these headers and this query.
+    pub(crate) fn new(headers: &HeaderMap, query: Option<&str>) -> Self {
         let mut keys = Secrets::default();
-        if let Some(url) = upstream {
-            let [user, password] = [url.username(), url.password().unwrap_or_default()];
-            let [decoded_user, decoded] = [user, password].map(percent_decoded);
-            add(&mut keys, password.as_bytes());
-            add(&mut keys, &decoded);
-            if !password.is_empty() {
-                // As it is sent, in base64.
-                add(&mut keys, &[&*decoded_user, b":", &*decoded].concat());
-            }
-            add_query(&mut keys, url.query().unwrap_or(""));
-        }
         for (name, value) in headers.iter().filter(|(name, _)| holds_a_key(name)) {
             // What is not a text is no key of an API.
             let Ok(value) = value.to_str() else { continue };
@@ -66,21 +56,44 @@ impl Masks {
         Masks(keys)
     }
 
-    /// A request body with `[key]` in place of each key: the same whatever the key is, so that a
+    /// These keys, and those of an upstream's URL.
+    pub(crate) fn with_upstream(&self, url: Option<&Url>) -> Self {
+        let Masks(mut keys) = self.clone();
+        if let Some(url) = url {
+            let [user, password] = [url.username(), url.password().unwrap_or_default()];
+            let [decoded_user, decoded] = [user, password].map(percent_decoded);
+            add(&mut keys, password.as_bytes());
+            add(&mut keys, &decoded);
+            if !password.is_empty() {
+                // As it is sent, in base64.
+                add(&mut keys, &[&*decoded_user, b":", &*decoded].concat());
+            }
+            add_query(&mut keys, url.query().unwrap_or(""));
+        }
+        Masks(keys)
+    }
+
+    /// These keys, and those in the body of a request, which a server may repeat.
+    pub(crate) fn with_credentials(mut self, found: &[Credential]) -> Self {
+        for Credential { text, .. } in found {
+            add_credentials(&mut self.0, text);
+        }
+        self
+    }
+
+    /// A part of a request with `[key]` in place of each key: the same whatever the key is, so that a
     /// replay without one asks for the same.
     pub(crate) fn in_request<'a>(&self, body: &'a [u8]) -> Cow<'a, [u8]> {
-        let places = self.0.places(body);
-        if places.is_empty() {
-            return Cow::Borrowed(body);
+        self.0.struck_from(body)
+    }
+
+    /// A text with `[key]` in place of each key. A client that follows a URL with a `[key]` may escape it.
+    pub(crate) fn in_text(&self, text: &str) -> String {
+        let struck = String::from_utf8_lossy(&self.in_request(text.as_bytes())).into_owned();
+        match struck.contains('%') {
+            true => struck.replace("%5Bkey%5D", STRUCK).replace("%5bkey%5d", STRUCK),
+            false => struck,
         }
-        let (mut out, mut from) = (Vec::with_capacity(body.len()), 0);
-        for place in places {
-            out.extend_from_slice(&body[from..place.start]);
-            out.extend_from_slice(STRUCK.as_bytes());
-            from = place.end;
-        }
-        out.extend_from_slice(&body[from..]);
-        Cow::Owned(out)
     }
 
     /// Replaces each key in an answer by as many asterisks, so that its chunks keep their lengths.
@@ -93,7 +106,7 @@ impl Masks {
 
     /// What takes the keys out of an answer in which they are cut by the events of its stream; `None` if there are none.
     pub(crate) fn for_pieces(&self, response: &Response) -> Option<Redaction> {
-        self.0.are_in_response(response).then(|| Redaction::of_secrets(self.0.texts()))
+        self.0.are_in_response(response).then(|| Redaction::of_secrets(self.0.clone()))
     }
 }
 
@@ -150,7 +163,7 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert("authorization", "Bearer sk-secret-0123456789".parse().unwrap());
         headers.insert("x-api-key", "short".parse().unwrap());
-        let masks = Masks::new(&headers, Some("alt=sse&key=AIza-0123456789&x=1"), None);
+        let masks = Masks::new(&headers, Some("alt=sse&key=AIza-0123456789&x=1"));
         let body = b"sk-secret-0123456789 Bearer short AIza-0123456789";
         assert_eq!(&*masks.in_request(body), b"[key] Bearer short [key]");
         let mut answer = body.to_vec();
@@ -175,7 +188,7 @@ mod tests {
             let mut headers = HeaderMap::new();
             headers.insert(name, value.parse().unwrap());
             let mut body = body.as_bytes().to_vec();
-            Masks::new(&headers, None, None).in_answer(&mut body);
+            Masks::new(&headers, None).in_answer(&mut body);
             String::from_utf8(body).unwrap()
         };
         let signed = "AWS4-HMAC-SHA256 Credential=AKIA0123456789ABCDEF/20261127/eu-west-1/bedrock/aws4_request, \
@@ -218,7 +231,7 @@ mod tests {
     #[test]
     fn the_keys_of_an_upstreams_url_are_struck_out_of_its_answers() {
         let url = "https://me:pass%40word-01@h.example/?api-key=az-0123456789&v=version-of-2026";
-        let masks = Masks::new(&HeaderMap::new(), None, Some(&Url::parse(url).unwrap()));
+        let masks = Masks::default().with_upstream(Some(&Url::parse(url).unwrap()));
         let said =
             b"pass@word-01 pass%40word-01 Basic bWU6cGFzc0B3b3JkLTAx az-0123456789 version-of-2026";
         let mut answer = said.to_vec();

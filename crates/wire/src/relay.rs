@@ -233,9 +233,10 @@ impl LiveExchange<'_> {
         if let Some(upstreams) = &self.session.upstreams {
             upstreams.inward(&mut head.headers, self.incoming);
         }
+        let masks = self.masks();
         let kept = Transmission {
             status: status.as_u16(),
-            headers: kept_headers(&head.headers, &self.masks()),
+            headers: kept_headers(&head.headers, &masks),
             uncounted: self.asked.uncounted.clone(),
             ..Transmission::default()
         };
@@ -281,8 +282,9 @@ impl LiveExchange<'_> {
             AnswerEnd::ClientLeft => Some(BodyEnd::ClientLeft),
         };
         let kept = Transmission { end: end_kept, ..kept };
-        let (masks, redaction) = (self.masks(), &self.session.rules.redaction);
-        let kept = StoredAnswer::new(kept, &body[..most], chunks, &masks, redaction);
+        let redaction = &self.session.rules.redaction;
+        let path = &self.incoming.path;
+        let kept = StoredAnswer::new(kept, path, &body[..most], chunks, &masks, redaction);
         let rest = Bytes::from(body).slice(sent..end);
         let dialect = self.asked.dialect;
         let recorded = match &ended {
@@ -392,9 +394,9 @@ impl LiveExchange<'_> {
 
     /// The keys of the request, with those of the upstream's URL.
     fn masks(&self) -> Masks {
-        let Incoming { headers, query, upstream, .. } = self.incoming;
-        let upstream = self.session.upstreams.as_ref().and_then(|all| all.base(upstream));
-        Masks::new(headers, query.as_deref(), upstream.as_ref())
+        let upstreams = self.session.upstreams.as_ref();
+        let upstream = upstreams.and_then(|all| all.base(&self.incoming.upstream));
+        self.asked.masks.with_upstream(upstream.as_ref())
     }
 
     /// Records an answer.
@@ -413,6 +415,8 @@ impl LiveExchange<'_> {
         let usage = response.usage.unwrap_or_default();
         self.session.budget.count(&self.asked.request, usage, readable);
         let kept = Transmission { again: ticket.is_again, ..kept };
+        // The program has got a key that a log cannot give to another request.
+        let is_whole = !kept.masked;
         let kept = kept.with_body(&body, &chunks, response.content.text());
         response.extra.insert(HTTP.to_owned(), json!(kept));
         let request = ticket.request.unwrap_or_default();
@@ -439,7 +443,8 @@ impl LiveExchange<'_> {
                             summary.departures.answered(usage);
                         }
                     });
-                    session.share(key, Some(AttemptPlace { run: session.run, seq }));
+                    let place = AttemptPlace { run: session.run, seq };
+                    session.share(key, is_whole.then_some(place));
                     Ok(())
                 }
                 Err(error) => Err(error.into()),

@@ -4,6 +4,7 @@
 //! not count is named when the run is recorded, is part of it, and applies again whenever it is
 //! replayed. What is stored is the request as it was sent.
 
+use retold::event::Labels;
 use retold::id::PromptHash;
 use retold::prompt::{Request, canonical, hash_of};
 use serde::{Deserialize, Serialize};
@@ -141,6 +142,13 @@ impl Rules {
     /// A text as it is stored: without what is redacted.
     pub fn redacted(&self, text: &str) -> String {
         self.redaction.text(text).into_owned()
+    }
+
+    /// Labels as they are stored: names and values.
+    pub fn redacted_labels(&self, labels: Labels) -> Labels {
+        let redacted =
+            |(name, value): (String, String)| (self.redacted(&name), self.redacted(&value));
+        labels.into_iter().map(redacted).collect()
     }
 
     /// Whether all of a stored request counts.

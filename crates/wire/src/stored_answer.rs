@@ -1,13 +1,13 @@
 //! What is stored of an answer: without keys, and without what is redacted.
 
 use hyper::http::{HeaderMap, StatusCode};
-use retold::model::Response;
-use retold::model::providers::Dialect;
+use retold::model::providers::{Dialect, credentials};
+use retold::model::{Response, STRUCK};
 
 use crate::framing::Framing;
 use crate::masks::Masks;
 use crate::read::{self, UpstreamReading};
-use crate::redact::Redaction;
+use crate::redact::{Redaction, moved};
 use crate::transmission::Transmission;
 use crate::wire_request::WireRequest;
 
@@ -22,16 +22,23 @@ pub(crate) struct StoredAnswer {
 }
 
 impl StoredAnswer {
-    /// The answer that came with this body.
+    /// The answer to a request to this path that came with this body. The program has it whole: a key that it brings is left out
+    /// here alone, and a program that sends on what it gets in a replay asks for the same.
     pub(crate) fn new(
         kept: Transmission,
+        path: &str,
         body: &[u8],
         chunks: Vec<(usize, u64)>,
         masks: &Masks,
         redaction: &Redaction,
     ) -> Self {
-        let mut masked_body = body.to_vec();
-        let masked = masks.in_answer(&mut masked_body);
+        let issued = credentials::in_answer(path, kept.content_type(), body);
+        let mut masked_body = credentials::replaced(body, &issued, STRUCK.as_bytes());
+        let chunks = match issued.is_empty() {
+            true => chunks,
+            false => moved(&chunks, &[(body.len(), masked_body.clone())]),
+        };
+        let masked = masks.in_answer(&mut masked_body) || !issued.is_empty();
         let framing = Framing::of_body(kept.content_type(), &masked_body);
         let (body, chunks, redacted) =
             redaction.answer(framing, masked_body, kept.end.is_some(), chunks);
@@ -112,18 +119,19 @@ mod tests {
     fn stored(content_type: &str, body: &str) -> (String, bool) {
         let mut headers = HeaderMap::new();
         headers.insert("authorization", format!("Bearer {KEY}").parse().unwrap());
-        let masks = Masks::new(&headers, None, None);
+        let masks = Masks::new(&headers, None);
         let kept = Transmission {
             headers: vec![("content-type".to_owned(), content_type.to_owned())],
             ..Transmission::default()
         };
         let redaction = Redaction::default();
-        let stored = StoredAnswer::new(kept, body.as_bytes(), Vec::new(), &masks, &redaction);
+        let path = "/chat/completions";
+        let stored = StoredAnswer::new(kept, path, body.as_bytes(), Vec::new(), &masks, &redaction);
         let incoming = Incoming {
             upstream: "openai".to_owned(),
             is_led: false,
             method: Method::POST,
-            path: "/chat/completions".to_owned(),
+            path: path.to_owned(),
             query: None,
             headers,
             body: "{}".into(),

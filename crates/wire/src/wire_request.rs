@@ -49,6 +49,8 @@ pub struct WireRequest {
     pub(crate) uncounted: Map<String, Value>,
     /// Why it is stored unread, if its reader stopped at it; its answer says so.
     pub(crate) fault: Option<ReaderFault>,
+    /// What must not be stored of its answers.
+    pub(crate) masks: Masks,
 }
 
 /// Why a request cannot be recorded.
@@ -160,7 +162,8 @@ impl Incoming {
     /// # Errors
     /// [`AskedError`].
     pub fn asked(&self, rules: &Rules) -> Result<WireRequest, AskedError> {
-        let stored = rules.redaction.request(self);
+        let (bare, masks) = self.without_keys();
+        let stored = rules.redaction.request(&bare);
         let StoredRequest { dialect: form, request, is_streamed, uncounted, fault } =
             stored.stored()?;
         let retry = self.header(RETRY).and_then(|count| count.trim().parse().ok());
@@ -170,14 +173,12 @@ impl Incoming {
             Some(name) => CallPath::new(format!("{name}{end}"))?,
             None => CallPath::new(format!("{}/{}{end}", form.name(), prompt.short(16)))?,
         };
-        let redacted = |text: String| rules.redaction.text(&text).into_owned();
-        let labels = stored.labels()?.into_iter().map(|(name, value)| (name, redacted(value)));
-        let labels = labels.collect();
+        let labels = rules.redacted_labels(stored.labels()?);
         // An answer is read by what its path says, also if the request is not JSON but a form.
         let is_posted = self.method == Method::POST && !self.body.is_empty();
         let dialect = if is_posted { providers::at(&self.path) } else { form };
         let key = Key { call, prompt };
-        Ok(WireRequest { dialect, request, key, retry, labels, uncounted, fault })
+        Ok(WireRequest { dialect, request, key, retry, labels, uncounted, fault, masks })
     }
 
     /// A request whose body is not recorded, and a word for why not. It is told in the words of its API.
@@ -185,7 +186,8 @@ impl Incoming {
     /// # Errors
     /// [`AskedError`].
     pub fn asked_without_body(&self, rules: &Rules, why: &str) -> Result<WireRequest, AskedError> {
-        let mut address = rules.redaction.request(self).address(&OTHER);
+        let (bare, masks) = self.without_keys();
+        let mut address = rules.redaction.request(&bare).address(&OTHER);
         address.insert("left_out".to_owned(), why.into());
         let request = other(address, Vec::new())?;
         let prompt = request.hash();
@@ -193,7 +195,7 @@ impl Incoming {
         let dialect = providers::at(&self.path);
         let (key, labels) = (Key { call, prompt }, Labels::default());
         let (retry, uncounted, fault) = (None, Map::new(), None);
-        Ok(WireRequest { dialect, request, key, retry, labels, uncounted, fault })
+        Ok(WireRequest { dialect, request, key, retry, labels, uncounted, fault, masks })
     }
 
     /// The name of its call, if the program gave it one.
@@ -219,14 +221,12 @@ impl Incoming {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// The request as it is stored.
+    /// The request, which has no keys, as it is stored.
     ///
     /// # Errors
     /// [`AskedError`].
     pub(crate) fn stored(&self) -> Result<StoredRequest, AskedError> {
-        let masks = Masks::new(&self.headers, self.query.as_deref(), None);
         let body = self.plain_body().unwrap_or_else(|| self.body.clone());
-        let body = masks.in_request(&body);
         let (parsed, integers) = match exact_json(&body) {
             Some((value, integers)) => (Some(value), integers),
             None => (None, Vec::new()),

@@ -90,6 +90,14 @@ impl Dialect for Anthropic {
         ]
     }
 
+    fn credentials(&self) -> &'static [&'static str] {
+        &["mcp_servers.*.authorization_token"]
+    }
+
+    fn issued(&self) -> &'static [(&'static str, &'static [&'static str])] {
+        &[("/oauth/claude_cli/create_api_key", &["raw_key"])]
+    }
+
     fn invented_ids(&self, body: &mut Value, each: &mut dyn FnMut(&mut String)) {
         ids::at(body, &["messages", "*", "content", "*", "id"], each);
         ids::at(body, &["messages", "*", "content", "*", "tool_use_id"], each);

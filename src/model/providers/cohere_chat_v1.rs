@@ -53,6 +53,10 @@ impl Dialect for CohereChatV1 {
         &[("stream", "how the bytes of the answer travel, not what they say")]
     }
 
+    fn credentials(&self) -> &'static [&'static str] {
+        &["connectors.*.user_access_token"]
+    }
+
     /// The message is the conversation, and the history stays beside it.
     fn prompt(&self, mut body: Map<String, Value>) -> Option<(Api, Map<String, Value>)> {
         let message = body.remove("message").filter(Value::is_string)?;

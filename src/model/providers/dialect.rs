@@ -53,6 +53,19 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         &[]
     }
 
+    /// The fields of a request's body in which its API documents a credential, as in `tools.*.authorization`: `*` stands for any item
+    /// or field, and `{key}` for each field whose name means a key. They are never recorded, whatever API a request is for:
+    /// gateways take the fields of several.
+    fn credentials(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// The ends of the paths whose answers bring a credential, each with the fields that hold it, written like
+    /// [`credentials`](Self::credentials).
+    fn issued(&self) -> &'static [(&'static str, &'static [&'static str])] {
+        &[]
+    }
+
     /// Passes on each id in a stored body that the client may have invented, and that means nothing but which others are equal to
     /// it. None of them names what a server has stored.
     fn invented_ids(&self, _body: &mut Value, _each: &mut dyn FnMut(&mut String)) {}

@@ -69,6 +69,25 @@ impl Dialect for Gemini {
         &[":generateContent", ":streamGenerateContent"]
     }
 
+    /// Of MCP servers, and of Vertex's grounding in other services; the API reads names in both spellings.
+    fn credentials(&self) -> &'static [&'static str] {
+        &[
+            "tools.*.mcpServers.*.streamableHttpTransport.headers.*",
+            "tools.*.mcp_servers.*.streamable_http_transport.headers.*",
+            "tools.*.retrieval.externalApi.apiAuth.apiKeyConfig.apiKeyString",
+            "tools.*.retrieval.external_api.api_auth.api_key_config.api_key_string",
+            "tools.*.googleMaps.authConfig.apiKeyConfig.apiKeyString",
+            "tools.*.google_maps.auth_config.api_key_config.api_key_string",
+            "tools.*.parallelAiSearch.apiKey",
+            "tools.*.parallel_ai_search.api_key",
+        ]
+    }
+
+    /// The name of a token is the token.
+    fn issued(&self) -> &'static [(&'static str, &'static [&'static str])] {
+        &[("/auth_tokens", &["name"])]
+    }
+
     fn is_streamed(&self, path: &str, _body: &Map<String, Value>) -> bool {
         path.ends_with(":streamGenerateContent")
     }

@@ -16,12 +16,16 @@ mod cohere_embed;
 mod conversation;
 #[cfg(test)]
 mod conversation_tests;
+pub mod credentials;
+#[cfg(test)]
+mod credentials_tests;
 mod dialect;
 mod ending;
 mod fault;
 mod gemini;
 mod gemini_embed;
 mod ids;
+mod json_texts;
 mod ollama;
 mod openai_audio;
 pub(super) mod openai_chat;

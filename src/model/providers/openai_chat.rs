@@ -158,6 +158,31 @@ impl Dialect for OpenAiChat {
         TRANSPORT_LISTS[0].fields
     }
 
+    /// Azure's own data: Cognitive Search, Elasticsearch, Pinecone, Cosmos DB; the earlier form has names in camel case. Groq's
+    /// compound models have a key for Wolfram.
+    fn credentials(&self) -> &'static [&'static str] {
+        &[
+            "data_sources.*.parameters.authentication.key",
+            "data_sources.*.parameters.authentication.api_key",
+            "data_sources.*.parameters.authentication.encoded_api_key",
+            "data_sources.*.parameters.authentication.access_token",
+            "data_sources.*.parameters.authentication.connection_string",
+            "data_sources.*.parameters.authentication.password",
+            "data_sources.*.parameters.embedding_dependency.authentication.key",
+            "data_sources.*.parameters.embedding_dependency.authentication.api_key",
+            "data_sources.*.parameters.embedding_dependency.authentication.access_token",
+            "dataSources.*.parameters.key",
+            "dataSources.*.parameters.embeddingKey",
+            "dataSources.*.parameters.connectionString",
+            "dataSources.*.parameters.authentication.key",
+            "dataSources.*.parameters.authentication.apiKey",
+            "dataSources.*.parameters.authentication.encodedApiKey",
+            "dataSources.*.parameters.authentication.accessToken",
+            "dataSources.*.parameters.authentication.connectionString",
+            "compound_custom.tools.wolfram_settings.authorization",
+        ]
+    }
+
     /// Frameworks send a call to another provider's model under an id of their own; a cache key is the client's, too.
     fn invented_ids(&self, body: &mut Value, each: &mut dyn FnMut(&mut String)) {
         ids::at(body, &["messages", "*", "tool_calls", "*", "id"], each);

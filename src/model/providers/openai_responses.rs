@@ -66,6 +66,31 @@ impl Dialect for OpenAiResponses {
         ]
     }
 
+    /// Of MCP servers, and of what a shell may send to other servers.
+    fn credentials(&self) -> &'static [&'static str] {
+        &[
+            "tools.*.authorization",
+            "tools.*.headers.*",
+            "tools.*.container.network_policy.domain_secrets.*.value",
+            "tools.*.environment.network_policy.domain_secrets.*.value",
+        ]
+    }
+
+    /// Keys for a browser that speaks with a model, and those that an administrator makes.
+    fn issued(&self) -> &'static [(&'static str, &'static [&'static str])] {
+        const OF_SESSION: &[&str] =
+            &["value", "client_secret.value", "session.client_secret.value"];
+        &[
+            ("/realtime/client_secrets", OF_SESSION),
+            ("/realtime/translations/client_secrets", OF_SESSION),
+            ("/realtime/sessions", OF_SESSION),
+            ("/realtime/transcription_sessions", OF_SESSION),
+            ("/chatkit/sessions", &["client_secret"]),
+            ("/organization/admin_api_keys", &["value"]),
+            ("/service_accounts", &["api_key.value"]),
+        ]
+    }
+
     /// Of an item that stands for what the server has stored, the id is what is asked.
     fn invented_ids(&self, body: &mut Value, each: &mut dyn FnMut(&mut String)) {
         ids::at(body, &["messages", "*", "call_id"], each);

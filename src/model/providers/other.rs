@@ -21,6 +21,29 @@ pub const KEYS: [&str; 5] = [
     "AWS_SECRET_ACCESS_KEY",
 ];
 
+/// The fields of requests for tokens that hold a credential, by the ends of their paths (OAuth: RFC 6749, 7009, 7521, 7636, 7662,
+/// 8628 and 8693). Elsewhere, fields of these names are content.
+pub(super) const GRANTS: &[(&str, &[&str])] = &[
+    ("/token", GRANT),
+    ("/oauth/access_token", GRANT),
+    ("/revoke", &["token", "client_secret", "client_assertion"]),
+    ("/introspect", &["token", "client_secret", "client_assertion"]),
+];
+
+const GRANT: &[&str] = &[
+    "access_token",
+    "actor_token",
+    "assertion",
+    "client_assertion",
+    "code",
+    "code_verifier",
+    "device_code",
+    "password",
+    "refresh_token",
+    "subject_token",
+    "token",
+];
+
 /// Stands for all APIs without a file of their own.
 pub const OTHER: Other = Other;
 
@@ -52,6 +75,48 @@ impl Dialect for Other {
             "",
             "/publishers/anthropic/models/count-tokens:rawPredict",
             "/publishers/mistralai/models/mistral-ocr*:rawPredict",
+        ]
+    }
+
+    /// What gateways take for the servers behind them: LiteLLM in the body, in `litellm_params` and in a router's `user_config`;
+    /// Cloudflare the headers of each server, Keywords AI and Vercel their customers' own keys.
+    fn credentials(&self) -> &'static [&'static str] {
+        &[
+            "api_key",
+            "apiKey",
+            "aws_access_key_id",
+            "aws_secret_access_key",
+            "aws_session_token",
+            "aws_bearer_token_bedrock",
+            "aws_web_identity_token",
+            "azure_ad_token",
+            "azure_password",
+            "client_secret",
+            "clientSecret",
+            "vertex_credentials",
+            "vertex_ai_credentials",
+            "watsonx_api_key",
+            "litellm_params.{key}",
+            "user_config.model_list.*.litellm_params.{key}",
+            "fallbacks.*.{key}",
+            "headers.{key}",
+            "extra_headers.{key}",
+            "customer_credentials.*.{key}",
+            "providerOptions.gateway.byok.*.*.{key}",
+        ]
+    }
+
+    /// OAuth (RFC 6749, 8628, 8693), and keys that a gateway makes for its users.
+    fn issued(&self) -> &'static [(&'static str, &'static [&'static str])] {
+        const TOKENS: &[&str] = &["access_token", "refresh_token", "id_token", "token"];
+        &[
+            ("/token", TOKENS),
+            ("/oauth/access_token", TOKENS),
+            ("/auth/grant", TOKENS),
+            ("/device_authorization", &["device_code", "user_code"]),
+            ("/device/code", &["device_code", "user_code"]),
+            ("/key/generate", &["key", "token"]),
+            ("/auth/keys", &["key"]),
         ]
     }
 

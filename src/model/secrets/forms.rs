@@ -93,10 +93,6 @@ impl Forms {
         }
     }
 
-    pub(super) fn secret(&self) -> &str {
-        &self.secret
-    }
-
     pub(super) fn is_of(&self, secret: &str) -> bool {
         self.secret == secret
     }

@@ -4,12 +4,16 @@
 //! - `forms`: a secret as itself, as base64 and as hex, and the pieces of it in a text.
 //! - `unescaped_text`: a text with its escapes undone (JSON, percent signs, HTML, also nested), each
 //!   byte with the position that it came from.
+//! - `command`: a command without keys; `published`: how keys begin.
 //!
 //! All that stores or shows what a server has sent uses this, for keys in headers, in queries and in passwords.
 
+mod command;
 mod forms;
+mod published;
 mod unescaped_text;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,8 +21,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use reqwest::Url;
 use serde_json::Value;
 
+pub use self::command::command_without_keys;
 use self::forms::{Forms, SHORTEST};
 use self::unescaped_text::{Pieces, UnescapedText};
+use super::key_names::is_placeholder;
 use super::{Content, Response};
 
 /// What stands in place of a secret.
@@ -34,7 +40,7 @@ const OVERLAP: usize = 16 << 10;
 const NOT_SECRET: [&str; 2] = ["api-version", "version"];
 
 /// What must never be shown or recorded.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub struct Secrets(Vec<Arc<Forms>>);
 
 /// The secrets that were used last: most programs have one key for thousands of requests.
@@ -44,9 +50,12 @@ static USED: Mutex<Vec<Arc<Forms>>> = Mutex::new(Vec::new());
 const MOST_USED: usize = 16;
 
 impl Secrets {
-    /// Adds a secret.
+    /// Adds a secret. What stands for one is none.
     pub fn add(&mut self, secret: &str) {
-        if secret.len() < SHORTEST || self.0.iter().any(|forms| forms.is_of(secret)) {
+        if secret.len() < SHORTEST
+            || is_placeholder(secret)
+            || self.0.iter().any(|forms| forms.is_of(secret))
+        {
             return;
         }
         let mut used = USED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -59,9 +68,20 @@ impl Secrets {
         self.0.push(forms);
     }
 
-    /// The secrets themselves.
-    pub fn texts(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|forms| forms.secret())
+    /// Bytes with [`STRUCK`] in place of each secret in them: see [`places`](Self::places).
+    pub fn struck_from<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        let places = self.places(bytes);
+        if places.is_empty() {
+            return Cow::Borrowed(bytes);
+        }
+        let (mut out, mut from) = (Vec::with_capacity(bytes.len()), 0);
+        for place in places {
+            out.extend_from_slice(&bytes[from..place.start]);
+            out.extend_from_slice(STRUCK.as_bytes());
+            from = place.end;
+        }
+        out.extend_from_slice(&bytes[from..]);
+        Cow::Owned(out)
     }
 
     /// Where secrets stand in an answer or a request, in whatever form: sixteen characters of one in a row, or the whole of one that
@@ -284,5 +304,7 @@ impl fmt::Debug for Secrets {
     }
 }
 
+#[cfg(test)]
+mod command_tests;
 #[cfg(test)]
 mod tests;

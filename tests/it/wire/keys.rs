@@ -236,3 +236,102 @@ fn no_key_of_an_upstreams_url_is_left() {
         }
     }
 }
+
+/// Gets a token, which it says, and asks with it and with the credentials of other servers in the bodies; TOKEN stands for another key of
+/// a server.
+const ASK_WITH_TOKEN: &str = r#"
+ask() { curl -sS -L --max-time 20 -H "authorization: Bearer $OPENAI_API_KEY" "$@"; }
+token=$(ask "$OPENAI_BASE_URL/oauth/token" -d "grant_type=client_credentials&client_secret=$OTHER" | sed 's/.*"access_token":"\([^"]*\)".*/\1/')
+echo "got $token"
+ask "$OPENAI_BASE_URL/responses" -H 'content-type: application/json' \
+  -d "{\"model\":\"m\",\"input\":\"hi\",\"tools\":[{\"type\":\"mcp\",\"server_url\":\"https://h\",\"authorization\":\"$token\"}]}"
+ask "$OPENAI_BASE_URL/responses" -H 'content-type: application/json' \
+  -d "{\"model\":\"m\",\"input\":\"hi\",\"tools\":[{\"type\":\"mcp\",\"server_url\":\"https://h\",\"headers\":{\"Authorization\":\"Bearer $OTHER\"}}]}"
+ask "$OPENAI_BASE_URL/chat/completions" -H 'content-type: application/json' \
+  -d "{\"model\":\"m\", \"messages\":[{\"role\":\"user\",\"content\":\"api_key\"}], \"api_key\":\"$OTHER\"}"
+ask "$OPENAI_BASE_URL/moved/$OPENAI_API_KEY?other=$OPENAI_API_KEY" -H "x-retold-call: call/$OPENAI_API_KEY" \
+  -H "x-retold-labels: {\"of $OPENAI_API_KEY\": \"$OPENAI_API_KEY\"}"
+"#;
+
+#[test]
+fn no_key_in_a_body_is_left_and_the_program_has_what_it_was_sent() {
+    let (token, other) = (key(300), key(301));
+    let upstream = {
+        let (token, own) = (token.clone(), super::KEY);
+        Server::handler(move |received| {
+            match received.target.split('?').next().unwrap_or_default() {
+                path if path.ends_with("/oauth/token") => {
+                    let body =
+                        format!(r#"{{ "access_token":"{token}", "expires_in":3600, "n":1.0 }}"#);
+                    Reply::new(200, body)
+                }
+                path if path.contains("/moved/") => Reply::new(302, String::new())
+                    .header("location", &format!("/v1/there/{own}?next={own}")),
+                path if path.contains("/there/") => Reply::new(200, r#"{"there":true}"#.to_owned()),
+                path => {
+                    let said = format!("{path} {}", String::from_utf8_lossy(&received.body));
+                    Reply::chat(&said)
+                }
+            }
+        })
+    };
+    let place = Place::new();
+    let program = ["sh", "-c", ASK_WITH_TOKEN];
+    let recorded =
+        with(&place, "record --hide-command", &upstream.base_url(), &program, &[("OTHER", &other)]);
+    assert_eq!(recorded.code, 0, "{}", recorded.err);
+    assert!(recorded.out.contains(&format!("got {token}")), "{}", recorded.out);
+    let asked = upstream.received();
+    assert_eq!(asked.len(), 6, "{}", recorded.out);
+    assert!(String::from_utf8_lossy(&asked[1].body).contains(&token));
+    drop(upstream);
+    // Another key, and another token, are no other requests.
+    let set =
+        [("OTHER", "another-key-0123456789"), ("OPENAI_API_KEY", "sk-another-9876543210-abcdef")];
+    let replayed = super::replay_with(&place, "latest", &program, &set);
+    assert_eq!(replayed.code, 0, "{}", replayed.err);
+    assert!(replayed.out.contains("got [key]") && replayed.out.contains("\"there\":true"));
+    let all = left(&place, &[recorded, replayed]);
+    for piece in [&*token, &*other, super::KEY].iter().flat_map(|key| pieces(key)) {
+        for (where_, bytes) in &all {
+            assert!(memchr::memmem::find(bytes, piece.as_bytes()).is_none(), "{where_}: {piece}");
+        }
+    }
+    let run = place.ok("export latest");
+    assert!(run.contains(r#""command":["sh"]"#) && !run.contains("grant_type)"), "{run}");
+    assert!(run.contains(r#""expires_in\":3600, \"n\":1.0 }"#), "{run}");
+}
+
+/// What was recorded elsewhere loses its keys in the same way, but not what stands for one.
+#[test]
+fn an_import_loses_its_keys_and_keeps_what_stands_for_them() {
+    let place = Place::new();
+    let body = |key: &str| {
+        json!({"model": "m", "input": "hi", "tools": [{"type": "mcp", "authorization": key}], "note": "<OPENAI_ACCESS_TOKEN>"})
+            .to_string()
+    };
+    let exchange = |bearer: &str, key: &str| {
+        json!({"request": {"method": "POST", "uri": "https://api.openai.com/v1/responses", "body": body(key),
+                "headers": {"Authorization": [format!("Bearer {bearer}")], "Content-Type": ["application/json"]}},
+            "response": {"status": {"code": 200, "message": "OK"}, "headers": {"Content-Type": ["application/json"]},
+                "body": {"string": json!({"object": "response", "status": "completed", "output": [],
+                    "tools": [{"authorization": key}], "said": "<OPENAI_ACCESS_TOKEN>"}).to_string()}}})
+    };
+    let interactions =
+        [exchange("<OPENAI_ACCESS_TOKEN>", "**REDACTED**"), exchange(&key(400), &key(401))];
+    let cassette = json!({"version": 1, "interactions": interactions}).to_string();
+    std::fs::write(place.path("cassette.yaml"), cassette).unwrap();
+    place.ok("import cassette.yaml");
+    std::fs::remove_file(place.path("cassette.yaml")).unwrap();
+    let all = left(&place, &[]);
+    for piece in [400, 401].iter().flat_map(|at| pieces(&key(*at))) {
+        for (where_, bytes) in &all {
+            assert!(memchr::memmem::find(bytes, piece.as_bytes()).is_none(), "{where_}: {piece}");
+        }
+    }
+    let run = place.ok("export latest");
+    assert!(
+        run.contains("**REDACTED**") && run.matches("<OPENAI_ACCESS_TOKEN>").count() >= 4,
+        "{run}"
+    );
+}

@@ -9,7 +9,9 @@ use crate::model::ModelArgs;
 use crate::output::Output;
 use crate::runs::changes::{changed, place_of};
 use crate::runs::fork::{Forking, fork};
-use crate::runs::program::{self, Destinations, InterceptArgs, MatchingArgs, ProcessArgs};
+use crate::runs::program::{
+    self, Destinations, InterceptArgs, MatchingArgs, ProcessArgs, ProgramCommand,
+};
 use crate::select;
 use retold::audit::Target;
 use retold::event::{Event, RunStarted};
@@ -51,6 +53,9 @@ pub(crate) struct Args {
     intercept: InterceptArgs,
     #[command(flatten)]
     matching: MatchingArgs,
+    /// For a program's run: of CMD, record the name of its program alone, as for `record`.
+    #[arg(long, requires = "command")]
+    hide_command: bool,
     #[command(flatten)]
     process: ProcessArgs,
     /// For a program's run: the command to run.
@@ -71,13 +76,14 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         upstreams,
         intercept,
         matching,
+        hide_command: is_hidden,
         process,
         command,
         model,
     } = args;
     if !command.is_empty() {
         let destinations = Destinations { upstreams, intercept };
-        let command = process.program(command);
+        let command = ProgramCommand { is_hidden, ..process.program(command) };
         let budget = model.budget();
         return program::fork(
             &run,

@@ -21,7 +21,8 @@ use retold::run::new_run_name;
 /// GOOGLE_GEMINI_BASE_URL, OLLAMA_HOST, TOGETHER_BASE_URL, and if they are set, AZURE_OPENAI_ENDPOINT,
 /// GROQ_BASE_URL, CEREBRAS_BASE_URL, GOOGLE_VERTEX_BASE_URL and ANTHROPIC_VERTEX_BASE_URL. From there,
 /// requests go to the servers that these variables named before, or else to the provider. Each answer is
-/// in the log before the program has seen its end. Keys are forwarded, and never recorded.
+/// in the log before the program has seen its end. Keys are forwarded, and not recorded, as far as they can be told
+/// from other text.
 ///
 /// `retold replay RUN -- CMD` runs the program again from the recorded answers: retold asks nothing
 /// then, and needs no key. Requests that go past retold are neither recorded nor replayed: --watch
@@ -63,6 +64,10 @@ pub(crate) struct Args {
     /// commands that write nothing to the terminal themselves: the line would be in the middle of their output.
     #[arg(long, conflicts_with = "stdio")]
     progress: bool,
+    /// Of CMD, record the name of its program alone. Without this, CMD is recorded without keys, as far as they can be
+    /// told from other words.
+    #[arg(long, conflicts_with = "resume")]
+    hide_command: bool,
     #[command(flatten)]
     process: ProcessArgs,
     #[command(flatten)]
@@ -82,13 +87,14 @@ pub(crate) fn run(args: Args, global: &Global) -> Result<Status, CliError> {
         intercept,
         log_limit,
         progress,
+        hide_command: is_hidden,
         process,
         budget,
         command,
     } = args;
     let with_progress = |words| {
         let has_progress = progress && !global.quiet;
-        ProgramCommand { has_progress, ..process.program(words) }
+        ProgramCommand { has_progress, is_hidden, ..process.program(words) }
     };
     let destinations = Destinations { upstreams, intercept };
     if let Some(run) = resume {

@@ -30,10 +30,11 @@ use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
 use regex::Regex;
-use retold::model::STRUCK;
+use retold::model::{STRUCK, Secrets};
 use retold::patterns::PatternBudget;
 
 pub use key::{KnownKeys, RedactionKey};
+pub(crate) use stream::moved;
 
 use crate::replacing::LARGEST_PATTERN;
 use crate::rule_error::RuleError;
@@ -52,28 +53,23 @@ pub fn has_placeholder(text: &str) -> bool {
 
 /// What is taken out; by default, nothing.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Redaction(Option<Arc<Patterns>>);
+pub(crate) struct Redaction(Option<Arc<Redacted>>);
 
+/// What is taken out of texts.
 #[derive(Debug)]
-struct Patterns {
-    texts: Vec<(Regex, Option<MatchBeginnings>)>,
-    by: Replacement,
+enum Redacted {
+    /// What patterns match, with a placeholder that tells equal values from others.
+    Matches(Vec<(Regex, Option<MatchBeginnings>)>, RedactionKey),
+    /// Keys of APIs, of which nobody needs to know more.
+    Keys(Secrets),
 }
 
-/// What takes the place of what is taken out.
-#[derive(Debug)]
-enum Replacement {
-    /// A placeholder that tells equal values from others.
-    Placeholder(RedactionKey),
-    /// The mark of a key of an API, of which nobody needs to know more.
-    Struck,
-}
-
-impl Replacement {
-    fn of(&self, value: &[u8]) -> String {
+impl Redacted {
+    /// What takes the place of a value.
+    fn by(&self, value: &[u8]) -> String {
         match self {
-            Replacement::Placeholder(key) => key.placeholder(value),
-            Replacement::Struck => STRUCK.to_owned(),
+            Redacted::Matches(_, key) => key.placeholder(value),
+            Redacted::Keys(_) => STRUCK.to_owned(),
         }
     }
 }
@@ -103,17 +99,13 @@ impl Redaction {
             }
             texts.push((text, MatchBeginnings::new(&composed)));
         }
-        let patterns = Patterns { texts, by: Replacement::Placeholder(key.clone()) };
-        Ok(Redaction((!patterns.texts.is_empty()).then(|| Arc::new(patterns))))
+        let any = !texts.is_empty();
+        Ok(Redaction(any.then(|| Arc::new(Redacted::Matches(texts, key.clone())))))
     }
 
-    /// Keys of APIs are taken out, whatever letters they are written in.
-    pub(crate) fn of_secrets<'a>(secrets: impl Iterator<Item = &'a str>) -> Self {
-        let texts = secrets.filter_map(|secret| {
-            let pattern = format!("(?i){}", regex::escape(secret));
-            Some((Regex::new(&pattern).ok()?, MatchBeginnings::new(&pattern)))
-        });
-        Redaction(Some(Arc::new(Patterns { texts: texts.collect(), by: Replacement::Struck })))
+    /// Keys of APIs are taken out: sixteen characters of one in a row, in whatever form.
+    pub(crate) fn of_secrets(secrets: Secrets) -> Self {
+        Redaction(Some(Arc::new(Redacted::Keys(secrets))))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -140,15 +132,27 @@ impl Redaction {
 
     /// What is taken out of what these views are of, in order.
     fn found_in(&self, views: Vec<TextView>, broken: bool) -> Vec<PatternMatch> {
-        let Some(patterns) = &self.0 else { return Vec::new() };
         let mut found = FoundMatches::default();
+        let Some(redacted) = &self.0 else { return Vec::new() };
+        let patterns = match &**redacted {
+            Redacted::Matches(patterns, _) => patterns,
+            Redacted::Keys(secrets) => {
+                // The other writings are known to them.
+                if let Some(view) = views.first() {
+                    for place in secrets.places(view.text.as_bytes()) {
+                        found.add(view.place(&place), STRUCK.to_owned());
+                    }
+                }
+                return found.in_order();
+            }
+        };
         for view in views {
             let known = known(&view.text);
-            for (pattern, beginnings) in &patterns.texts {
+            for (pattern, beginnings) in patterns {
                 for between in between(&known, view.text.len()) {
                     for it in matches(pattern, &view.text[between.clone()]) {
                         let part = between.start + it.start..between.start + it.end;
-                        let by = patterns.by.of(&view.text.as_bytes()[part.clone()]);
+                        let by = redacted.by(&view.text.as_bytes()[part.clone()]);
                         found.add(view.place(&part), by);
                     }
                 }
@@ -156,7 +160,7 @@ impl Redaction {
                     && let Some(begin) = beginnings.as_ref().and_then(|it| it.at_end_of(&view.text))
                     && known.iter().all(|known| known.end <= begin)
                 {
-                    let by = patterns.by.of(&view.text.as_bytes()[begin..]);
+                    let by = redacted.by(&view.text.as_bytes()[begin..]);
                     found.add(view.place(&(begin..view.text.len())), by);
                 }
             }
@@ -173,7 +177,7 @@ impl Redaction {
 
     /// What is stored in place of a text that was taken out as a whole.
     fn placeholder(&self, value: &[u8]) -> Option<String> {
-        self.0.as_ref().map(|patterns| patterns.by.of(value))
+        self.0.as_ref().map(|redacted| redacted.by(value))
     }
 }
 

@@ -83,7 +83,9 @@ impl Redaction {
         // By what continues: the pieces of each text, in order.
         let mut texts: BTreeMap<String, Vec<(usize, String)>> = BTreeMap::new();
         for (at, event) in events.iter().enumerate() {
+            let begins = event["type"].as_str().is_some_and(|kind| kind.ends_with(".added"));
             each_text(event, String::new(), String::new(), &mut |place, name| {
+                let name = continued_name(name, begins);
                 texts.entry(name).or_default().push((at, place));
             });
         }
@@ -149,6 +151,17 @@ impl Redaction {
     }
 }
 
+/// The name under which later events continue a text. Anthropic begins a text in the block whose deltas follow, and OpenAI's Responses
+/// in the part or item that was added.
+fn continued_name(name: String, begins: bool) -> String {
+    let of_added = ["/part/text", "/part/refusal", "/item/arguments", "/item/input", "/item/code"];
+    let begun = of_added.into_iter().filter(|_| begins).find_map(|end| name.strip_suffix(end));
+    match begun {
+        Some(of) => format!("{of}/delta"),
+        None => name.replace("/content_block/", "/delta/"),
+    }
+}
+
 /// Passes on each text of an event: where it is, and the name of what it continues. Parts of an answer
 /// are told apart by their `index`.
 fn each_text(value: &Value, place: String, name: String, each: &mut impl FnMut(String, String)) {
@@ -180,7 +193,7 @@ fn each_text(value: &Value, place: String, name: String, each: &mut impl FnMut(S
 
 /// Where chunks end if pieces of the body were replaced: in a replaced piece at the same distance from
 /// its beginning, or at its end.
-pub(super) fn moved(chunks: &Chunks, pieces: &[(usize, Vec<u8>)]) -> Chunks {
+pub(crate) fn moved(chunks: &Chunks, pieces: &[(usize, Vec<u8>)]) -> Chunks {
     let mut moved = Vec::with_capacity(chunks.len());
     let (mut end, mut last) = (0, 0);
     let (mut piece, mut old, mut new) = (0, 0, 0);

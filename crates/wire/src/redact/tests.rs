@@ -86,6 +86,81 @@ fn a_name_is_found_however_it_is_written() {
     assert_eq!(redaction.text(other), other);
 }
 
+/// However the digits are announced.
+#[test]
+fn a_name_in_hexadecimal_digits_is_found_behind_their_sign() {
+    let redaction = redaction(&["Ada Lovelace"]);
+    let digits = data_encoding::HEXLOWER.encode(b"I am Ada Lovelace.");
+    let due = data_encoding::HEXLOWER.encode(format!("I am {}.", by("Ada Lovelace")).as_bytes());
+    for sign in ["0x", "0X", "=0x", "x'"] {
+        assert_eq!(redaction.text(&format!("{sign}{digits} ")), format!("{sign}{due} "), "{sign}");
+    }
+}
+
+/// A text may begin in the event that opens its block.
+#[test]
+fn a_name_that_begins_where_a_block_is_opened_is_taken_out() {
+    let redaction = redaction(&["Ada Lovelace"]);
+    let of = |kind: &str, field: &str, value: Value| json!({"type": kind, "index": 0, "output_index": 0, "content_index": 0, field: value});
+    for events in [
+        vec![
+            of(
+                "content_block_start",
+                "content_block",
+                json!({"type": "text", "text": "I, Ada Lo"}),
+            ),
+            of("content_block_delta", "delta", json!({"type": "text_delta", "text": "velace"})),
+        ],
+        vec![
+            of(
+                "content_block_start",
+                "content_block",
+                json!({"type": "thinking", "thinking": "Ada "}),
+            ),
+            of(
+                "content_block_delta",
+                "delta",
+                json!({"type": "thinking_delta", "thinking": "Love"}),
+            ),
+            of(
+                "content_block_delta",
+                "delta",
+                json!({"type": "thinking_delta", "thinking": "lace"}),
+            ),
+        ],
+        vec![
+            of(
+                "response.content_part.added",
+                "part",
+                json!({"type": "output_text", "text": "Ada Lo"}),
+            ),
+            of("response.output_text.delta", "delta", json!("velace")),
+        ],
+        vec![
+            json!({"type": "response.output_item.added", "output_index": 1, "item": {"type": "function_call", "arguments": "{\"a\":\"Ada Lo"}}),
+            json!({"type": "response.function_call_arguments.delta", "output_index": 1, "delta": "velace\"}"}),
+        ],
+    ] {
+        let (stored, _, any) = redaction.answer(Framing::Events, sse(&events), false, Vec::new());
+        let stored = String::from_utf8(stored).unwrap();
+        assert!(
+            any && !stored.contains("velace") && stored.contains(&by("Ada Lovelace")),
+            "{stored}"
+        );
+    }
+    // What is said at the end is another text.
+    let events = [
+        of("response.output_text.delta", "delta", json!("Ada")),
+        of(
+            "response.content_part.done",
+            "part",
+            json!({"type": "output_text", "text": " Lovelace"}),
+        ),
+    ];
+    let (_, _, any) = redaction.answer(Framing::Events, sse(&events), false, Vec::new());
+    assert!(!any);
+}
+
 #[test]
 fn the_pieces_of_a_name_are_found_in_lists_and_among_tokens() {
     let redaction = redaction(&["Zqada Xlovelace"]);

@@ -272,9 +272,12 @@ pub(super) fn written_in(text: &str) -> Vec<EncodedText> {
         let mut at = 0;
         while at < bytes.len() {
             let length = bytes[at..].iter().take_while(|byte| is_part(byte)).count();
+            // `0x` says that digits follow.
+            let is_signed = matches!(bytes.get(at..at + 2), Some(b"0x" | b"0X"));
             if length >= SHORTEST {
                 let padding = bytes[at + length..].iter().take_while(|byte| **byte == b'=').count();
-                let part = at..at + length + padding.min(2);
+                let begin = if is_signed { at + 2 } else { at };
+                let part = begin..at + length + padding.min(2);
                 found.extend(decoded(&text[part.clone()]).map(|(encoding, text)| EncodedText {
                     text,
                     part,

@@ -37,6 +37,8 @@ pub(crate) struct ProgramCommand {
     pub(crate) process: ProgramProcess,
     /// Whether a line on the terminal shows the progress.
     pub(crate) has_progress: bool,
+    /// Whether only the program's name is recorded.
+    pub(crate) is_hidden: bool,
 }
 
 impl ProgramCommand {
@@ -93,7 +95,7 @@ impl ProcessArgs {
             Some(LibraryVersion) => ProgramProcess::Parent,
             None => ProgramProcess::Child,
         };
-        ProgramCommand { words, process, has_progress: false }
+        ProgramCommand { words, process, has_progress: false, is_hidden: false }
     }
 }
 

@@ -64,7 +64,7 @@ pub(crate) fn record(recording: ProgramRecording, global: &Global) -> Result<Sta
     }
     let run = new_run_id()?;
     let settings = ProgramSettings {
-        command: shown(&command.words, &rules),
+        command: shown(&command, &rules),
         imported: None,
         intercept: hosts.as_ref().map(|hosts| hosts.keys().cloned().collect()),
         name,
@@ -261,7 +261,7 @@ pub(crate) fn fork(
     select::sound(log.reader()?.as_mut(), parent, "nothing was recorded")?;
     let samples = Samples::open(&log, parent, &rules, FailureReplay::asked_again(retry_failed))?;
     let settings = ProgramSettings {
-        command: shown(&command.words, &rules),
+        command: shown(&command, &rules),
         imported: None,
         intercept: hosts.as_ref().map(|hosts| hosts.keys().cloned().collect()),
         // The name still means the run that was given it.
@@ -301,9 +301,15 @@ pub(super) fn nameable(name: Option<&str>, rules: &Rules) -> Result<(), CliError
     }
 }
 
-/// A command as it is recorded: without keys, and without what is redacted.
-fn shown(command: &[OsString], rules: &Rules) -> Vec<String> {
-    let words = keys::without_keys(command).into_iter();
+/// A command as it is recorded: without keys, and without what is redacted; or the name of its program alone.
+fn shown(command: &ProgramCommand, rules: &Rules) -> Vec<String> {
+    let ProgramCommand { words, is_hidden, .. } = command;
+    let name = |word: &OsString| Path::new(word).file_name().unwrap_or(word).to_owned();
+    let words = match is_hidden {
+        true => keys::without_keys(&words.first().map(name).into_iter().collect::<Vec<_>>()),
+        false => keys::without_keys(words),
+    };
+    let words = words.into_iter();
     words.map(|word| rules.redacted(&word)).collect()
 }
 
