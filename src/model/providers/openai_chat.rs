@@ -91,7 +91,7 @@ static STUDY: StudyAccess = StudyAccess {
     headers: &[],
     translation: None,
     names: &[
-        "gpt-3*", "gpt-4*", "gpt-5*", "gpt-6*", "chatgpt-*", "o1", "o1-*", "o3", "o3-*", "o4-*", "ft:*", "codex-*",
+        "gpt-3.*", "gpt-4", "gpt-4-*", "gpt-4.*", "gpt-4o", "gpt-4o-*", "gpt-5", "gpt-5-*", "gpt-5.*", "chatgpt-*", "o1", "o1-*", "o3", "o3-*", "o4-*", "ft:*", "codex-*",
         "text-embedding-3-*", "text-embedding-ada-*",
     ],
     list: ModelList { path: &["models"], page: None },
