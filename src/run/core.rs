@@ -254,7 +254,7 @@ impl Core {
     }
 
     pub(super) fn count(&self, asked: &QuestionCore, exchanged: &Exchanged) {
-        if exchanged.is_ok() {
+        if exchanged.is_ok() && self.model.is_some() {
             self.first_answers.add(&asked.request);
         }
         if let (Reuse::Shared, Ok(answered)) = (asked.reuse, exchanged) {

@@ -1,4 +1,5 @@
-//! The first question to each model is asked alone: what a server refuses about it, it would refuse about all.
+//! The first question to each model is asked alone, and so is the first whose turns do not alternate: what a server refuses
+//! about it, it would refuse about all.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -6,13 +7,16 @@ use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::model::providers::alternating;
 use crate::prompt::{Api, Request};
 
 /// The models that have answered a run, and whose turn it is to ask the others.
 #[derive(Default)]
-pub(super) struct FirstAnswers(RefCell<BTreeMap<String, FirstAnswer>>);
+pub(super) struct FirstAnswers(RefCell<BTreeMap<RequestShape, FirstAnswer>>);
 
-#[derive(Clone)]
+/// What a server may refuse about a request: the name of its model, and whether its turns alternate.
+type RequestShape = (String, bool);
+
 struct FirstAnswer {
     is_there: bool,
     turn: Arc<Semaphore>,
@@ -25,31 +29,39 @@ impl Default for FirstAnswer {
 }
 
 impl FirstAnswers {
-    /// Waits for the turn to ask a model that has not answered yet; `None` if it has. Texts to be embedded are asked
-    /// together, and need no turn.
+    /// Waits for the turn to ask what has not been answered yet; `None` if something of its shape has. Texts to be embedded
+    /// are asked together, and need no turn.
     pub(super) async fn turn(&self, request: &Request) -> Option<OwnedSemaphorePermit> {
-        if request.api() == Api::Embedding || self.has(request) {
+        if request.api() == Api::Embedding {
             return None;
         }
-        let turn = self.0.borrow_mut().entry(name(request)).or_default().turn.clone();
+        let shape = shape(request);
+        let turn = {
+            let mut answers = self.0.borrow_mut();
+            let first = answers.entry(shape.clone()).or_default();
+            if first.is_there {
+                return None;
+            }
+            first.turn.clone()
+        };
         // The semaphore is never closed.
         let turn = turn.acquire_owned().await.ok();
-        turn.filter(|_| !self.has(request))
+        turn.filter(|_| !self.0.borrow().get(&shape).is_some_and(|first| first.is_there))
     }
 
-    /// Takes in that the model has answered.
+    /// Takes in that a request was answered.
     pub(super) fn add(&self, request: &Request) {
-        if !self.has(request) {
-            self.0.borrow_mut().entry(name(request)).or_default().is_there = true;
-        }
+        self.0.borrow_mut().entry(shape(request)).or_default().is_there = true;
     }
 
     /// Whether the model of a request has answered.
-    pub(super) fn has(&self, request: &Request) -> bool {
-        self.0.borrow().get(request.model().unwrap_or("")).is_some_and(|first| first.is_there)
+    pub(super) fn has_model(&self, request: &Request) -> bool {
+        let asked = request.model().unwrap_or("");
+        self.0.borrow().iter().any(|((model, _), first)| model == asked && first.is_there)
     }
 }
 
-fn name(request: &Request) -> String {
-    request.model().unwrap_or("").to_owned()
+fn shape(request: &Request) -> RequestShape {
+    let alternates = request.body().as_object().is_some_and(|body| matches!(alternating(body), Ok(None)));
+    (request.model().unwrap_or("").to_owned(), alternates)
 }

@@ -226,7 +226,7 @@ impl Core {
                     let CallFailed { call, sample, failure } = call_failed(asked, failure);
                     let model = request.model().unwrap_or("").to_owned();
                     return if let Some(refusal) = refusal {
-                        let is_first = !self.first_answers.has(request);
+                        let is_first = !self.first_answers.has_model(request);
                         Err(match refusal {
                             Refusal::LimitName if is_first => Stop::LimitName { model },
                             refusal => Stop::Refused { call, sample, model, refusal, failure },

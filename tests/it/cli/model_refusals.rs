@@ -13,8 +13,8 @@ fn commands(err: &str) -> Vec<String> {
 }
 
 /// Runs a command as a message gives it.
-fn typed(place: &Place, command: &str, more: &str) -> Said {
-    place.run(&format!("{} {more}", command.strip_prefix("retold ").unwrap()))
+fn typed(place: &Place, command: &str) -> Said {
+    place.run(command.strip_prefix("retold ").unwrap())
 }
 
 #[test]
@@ -29,22 +29,9 @@ fn a_model_that_is_not_there_stops_the_run_and_leaves_nothing() {
         let before = server.received().len();
         let said = place.run(&format!("{command} --base-url {}", server.base_url()));
         assert_eq!(said.code, 4, "{}: {}{}", small.name, said.out, said.err);
-        assert_eq!(
-            server.received().len() - before,
-            1,
-            "{}: it stops at the first call",
-            small.name
-        );
-        assert!(
-            said.err.contains("name one that it has with --model PROVIDER/MODEL"),
-            "{}",
-            said.err
-        );
-        assert!(
-            said.err.contains("the run was abandoned and its outputs folder is gone"),
-            "{}",
-            said.err
-        );
+        assert_eq!(server.received().len() - before, 1, "{}: it stops at the first call", small.name);
+        assert!(said.err.contains("name one that it has with --model PROVIDER/MODEL"), "{}", said.err);
+        assert!(said.err.contains("the run was abandoned and leaves no outputs"), "{}", said.err);
         assert!(!place.path("outputs").exists(), "{}", small.name);
         // The attempt is recorded, and the run is not in the way of the next one.
         assert!(place.ok("log latest --failed").contains("does not exist"));
@@ -101,9 +88,8 @@ fn a_temperature_that_is_refused_stops_the_run_before_its_second_call() {
         assert_eq!(said.code, 4, "{}: {}{}", small.name, said.out, said.err);
         assert_eq!(server.received().len(), 1, "{}: {}", small.name, said.err);
         let commands = commands(&said.err);
-        let due =
-            commands.iter().find(|command| command.ends_with("--set request.temperature=null"));
-        let said = typed(&place, due.unwrap_or_else(|| panic!("{}", said.err)), "");
+        let due = commands.iter().find(|command| command.ends_with("--set request.temperature=null"));
+        let said = typed(&place, due.unwrap_or_else(|| panic!("{}", said.err)));
         assert_eq!(said.code, 0, "{}: {}{}", small.name, said.out, said.err);
         place.ok("replay latest");
     }
@@ -127,13 +113,8 @@ fn turns_that_have_to_alternate_stop_the_run_and_the_setting_works_as_typed() {
             let commands = commands(&said.err);
             let due = commands.iter().find(|command| command.contains("--set alternate=true"));
             let due = due.unwrap_or_else(|| panic!("{}", said.err));
-            // A fork asks its server again only if it is named.
-            let more = if due.starts_with("retold fork") {
-                format!("--quiet --base-url {url}")
-            } else {
-                String::new()
-            };
-            let said = typed(&place, due, &more);
+            // A fork names its server.
+            let said = typed(&place, due);
             assert_eq!(said.code, 0, "{}: {}{}", small.name, said.out, said.err);
             place.ok("replay latest");
         }

@@ -179,9 +179,9 @@ pub(crate) fn reasoning(body: &Value) -> Read {
 
 /// A model whose template demands that turns alternate, a user's first.
 pub(crate) fn alternating(body: &Value) -> Read {
-    let chat = openai(body)?;
+    let body = &openai(body)?;
     if !body["input"].is_null() {
-        return Ok(chat);
+        return Ok(body.clone());
     }
     let roles = body["messages"].as_array().unwrap().iter().map(|message| &message["role"]);
     let roles: Vec<&Value> = roles.collect();

@@ -94,7 +94,7 @@ impl RunConclusion {
                 if is_empty {
                     leave_nothing(&log, run, folder.as_ref(), phase_files.as_ref())?;
                 }
-                Some(refusal_hints(refusal, model, is_empty, &name))
+                Some(refusal_hints(refusal, model, is_empty, &name, &servers))
             }
             _ => None,
         };

@@ -17,13 +17,14 @@ pub(super) fn refusal_hints(
     model: &str,
     is_empty: bool,
     name: &str,
+    servers: &str,
 ) -> Vec<String> {
     let typed = |option: &str, value: &str| match is_empty {
         true => again::with(&[(option, value.to_owned())]),
-        false => Some(format!("retold fork {name} {option} {value}")),
+        false => Some(format!("retold fork {name} {option} {value}{servers}")),
     };
     let after = match is_empty {
-        true => "nothing was answered, so the run was abandoned and its outputs folder is gone",
+        true => "nothing was answered, so the run was abandoned and leaves no outputs",
         false => "the answers so far are kept: a fork shares those whose prompts stay the same",
     };
     let with = |option: &str, value: &str, what: &str| {
