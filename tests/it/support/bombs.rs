@@ -125,8 +125,7 @@ pub(crate) fn add_segments(place: &Place, log: &str, facts: impl Iterator<Item =
     let last = std::fs::read(names.last().unwrap()).unwrap();
     let length = u32::from_le_bytes(last[last.len() - 12..last.len() - 8].try_into().unwrap());
     let end = last.len() - 44;
-    let mut footer: Value =
-        serde_json::from_slice(&last[end - length as usize..end]).unwrap();
+    let mut footer: Value = serde_json::from_slice(&last[end - length as usize..end]).unwrap();
     for bytes in facts {
         let (number, after) = (footer["segment"].as_u64().unwrap() + 1, footer["reaches"].clone());
         let seq = after["seq"].as_u64().unwrap() + 1;

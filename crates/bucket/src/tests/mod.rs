@@ -14,6 +14,7 @@ mod repeating;
 mod settling;
 mod tampering;
 mod uncounted;
+mod unpacking;
 
 use std::sync::{Arc, LazyLock};
 
