@@ -1,7 +1,7 @@
 //! Prints results on stdout, with all foreign text made inert.
 
 use std::cell::{Cell, RefCell};
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::process::Command;
 use std::time::Duration;
 
@@ -140,9 +140,12 @@ impl Output {
         self.write(damaged_line(what, colours::on_stdout()).as_bytes())
     }
 
-    /// Prints bytes unchanged, for output that other programs read.
-    pub(crate) fn raw(&self, bytes: &[u8]) -> Result<(), CliError> {
-        self.write(bytes)
+    /// Prints text unchanged, for output that other programs read; on a terminal, somebody reads it.
+    pub(crate) fn raw(&self, text: &str) -> Result<(), CliError> {
+        match std::io::stdout().is_terminal() {
+            true => self.write(inert_lines(text).as_bytes()),
+            false => self.write(text.as_bytes()),
+        }
     }
 
     /// Says before anything else what is wrong with a run: as the first line, or as `damaged` in the object. Only the

@@ -6,12 +6,15 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http_body_util::BodyExt;
+use hyper::Response;
 use hyper::body::Body;
 use retold::escaping::printable;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
 use crate::limits::{BODIES, BODY_PACE, LEAST_OF_BODY, LONGEST_UNKEPT, UNCOUNTED};
+use crate::outlet::Outgoing;
+use crate::refusal::closing;
 
 /// The memory that the bodies of all requests share. A body that does not fit waits until others have
 /// been answered; short ones are not counted, so that they never wait.
@@ -95,6 +98,16 @@ impl Bodies {
     }
 }
 
+/// The answer to a request of which only the head counts. Its body is read nevertheless: otherwise its connection would be
+/// closed when the next request is on its way.
+pub(crate) async fn answer_unread<B>(body: B, answer: Response<Outgoing>) -> Response<Outgoing>
+where
+    B: Body<Data = Bytes> + Unpin,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    if Coming::new(body).read_on().await { answer } else { closing(answer) }
+}
+
 /// A body that is coming, and how fast.
 struct Coming<B> {
     body: B,
@@ -136,13 +149,14 @@ where
         }
     }
 
-    /// Reads on what is not kept: many clients listen only when they have sent everything.
-    async fn read_on(&mut self) {
+    /// Reads on what is not kept: many clients listen only when they have sent everything. True if that was all.
+    async fn read_on(&mut self) -> bool {
         let mut left = LONGEST_UNKEPT;
-        while let Ok(Some(bytes)) = self.next().await {
-            match left.checked_sub(bytes.len()) {
-                Some(still) => left = still,
-                None => return,
+        loop {
+            match self.next().await {
+                Ok(None) => return true,
+                Ok(Some(bytes)) if bytes.len() <= left => left -= bytes.len(),
+                _ => return false,
             }
         }
     }

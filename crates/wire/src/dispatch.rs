@@ -9,7 +9,7 @@ use retold::log::LogError;
 use retold::model::providers::{self, Problem};
 use retold::run::OverBudget;
 
-use crate::body::{Bodies, Unread};
+use crate::body::{Bodies, Unread, answer_unread};
 use crate::incoming::Incoming;
 use crate::key::Key;
 use crate::limits::{BODY_PACE, LEAST_OF_BODY, LONGEST_REQUEST};
@@ -31,7 +31,8 @@ pub(crate) async fn ask(
 ) -> Response<Outgoing> {
     if is_an_upgrade(&incoming.headers) {
         let said = "retold does not record WebSockets or other upgraded connections";
-        return refuse(&session, incoming, problem(426, "retold_upgrade", said)).await;
+        let answer = refuse(&session, incoming, problem(426, "retold_upgrade", said)).await;
+        return answer_unread(body, answer).await;
     }
     let (status, code, said) = match bodies.whole(body, LONGEST_REQUEST).await {
         Ok(body) => {

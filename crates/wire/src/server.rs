@@ -18,6 +18,7 @@ use retold::model::providers::{self, OTHER};
 use tokio::net::TcpStream;
 
 use crate::addresses::{ELSEWHERE, HTTP, OWN, led};
+use crate::body::answer_unread;
 use crate::dispatch::{ask, problem, refuse};
 use crate::front::{Address, Front, NoRun};
 use crate::here::{Here, ServerAsked};
@@ -134,19 +135,24 @@ async fn handle(
     let (parts, body) = request.into_parts();
     let address = match front.address(&parts.uri, &parts.headers) {
         Ok(address) => address,
-        Err(not_let_in) => return turned_away(providers::at(parts.uri.path()), &not_let_in),
+        Err(not_let_in) => {
+            let answer = turned_away(providers::at(parts.uri.path()), &not_let_in);
+            return answer_unread(body, answer).await;
+        }
     };
     let Address { run, upstream, path, asked } = address;
     if upstream == OWN && path == FINISH && parts.method == Method::POST {
-        return match front.runs.finish(run.as_deref()).await {
+        let answer = match front.runs.finish(run.as_deref()).await {
             Ok(summary) => with_json(StatusCode::OK, &summary),
             Err(NoRun { status, message }) => refused(&OTHER, status, "retold_run", &message),
         };
+        return answer_unread(body, answer).await;
     }
     let session = match front.runs.session(run.as_deref()).await {
         Ok(session) => session,
         Err(NoRun { status, message }) => {
-            return closing(refused(providers::at(&path), status, "retold_run", &message));
+            let answer = refused(providers::at(&path), status, "retold_run", &message);
+            return answer_unread(body, answer).await;
         }
     };
     if upstream == OWN {
@@ -181,7 +187,7 @@ async fn handle(
         body: Bytes::new(),
     };
     let mut answer = if incoming.upstream == ELSEWHERE {
-        elsewhere(session.clone(), incoming).await
+        answer_unread(body, elsewhere(session.clone(), incoming).await).await
     } else if known {
         ask(session.clone(), incoming, body, &front.bodies).await
     } else {
@@ -190,7 +196,8 @@ async fn handle(
         let said = format!(
             "retold serves requests under {all}: name another upstream with --upstream NAME=URL"
         );
-        refuse(&session, incoming, problem(404, "retold_unknown_upstream", &said)).await
+        let problem = problem(404, "retold_unknown_upstream", &said);
+        answer_unread(body, refuse(&session, incoming, problem).await).await
     };
     here.outward(&mut answer, &session);
     answer

@@ -58,3 +58,31 @@ fn what_a_model_wrote_cannot_control_the_pager() {
         assert!(!paged.contains(['\u{1b}', '\u{7}', '\u{8}', '\r']), "{args}: {paged:?}");
     }
 }
+
+/// What is printed for other programs is exact in a pipe, and inert on a terminal.
+#[test]
+fn what_a_model_wrote_cannot_control_the_terminal_of_an_export() {
+    let place = Place::new();
+    let raw = "\u{202e}desrever\u{2066}\u{9b}31m\u{feff}";
+    let line = serde_json::json!({"call": "a", "sample": 0,
+        "request": {"model": "m", "messages": [{"role": "user", "content": raw}]},
+        "response": {"content": raw}});
+    place.write("answers.jsonl", format!("{line}\n"));
+    place.ok("import answers.jsonl");
+    let recording = place.ok("export latest -");
+    let (_, prompt) = recording.split_once("\"prompt\":\"").unwrap();
+    let prompt = &prompt[..64];
+    for args in [
+        "export latest -",
+        "export latest - --as exchanges",
+        "export latest - --as fine-tuning",
+        "export latest - --as otlp",
+        &format!("show {prompt} --canonical"),
+    ] {
+        assert!(place.ok(args).contains(raw), "{args}");
+        let shown = on_terminal(&place, args, &[("NO_COLOR", "1")]);
+        assert!(shown.contains("desrever"), "{args}: {shown}");
+        let dangerous = ['\u{202e}', '\u{2066}', '\u{9b}', '\u{feff}'];
+        assert!(!shown.contains(dangerous), "{args}: {shown:?}");
+    }
+}

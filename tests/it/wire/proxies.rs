@@ -1,7 +1,9 @@
 //! `retold proxy`: programs that are started elsewhere, several at once.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -116,6 +118,81 @@ fn several_programs_are_recorded_and_replayed_at_once() {
     let said = proxy.end(Signal::INT);
     assert_eq!(said.code, 1, "{}", said.err);
     assert!(said.err.contains("first difference at messages.0.content"), "{}", said.err);
+}
+
+/// Sends a request on a connection, the body after the head, and returns the head of the reply.
+fn on_connection(stream: &mut TcpStream, path: &str, body: &str) -> String {
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    // What does not wait for the body answers now.
+    std::thread::sleep(Duration::from_millis(100));
+    stream.write_all(body.as_bytes()).unwrap();
+    let mut reader = BufReader::new(stream);
+    let (mut head, mut length) = (String::new(), 0);
+    loop {
+        let mut line = String::new();
+        assert!(reader.read_line(&mut line).unwrap() > 0, "{path}: closed after {head:?}");
+        if let Some(value) = line.strip_prefix("content-length: ") {
+            length = value.trim().parse().unwrap();
+        }
+        if line == "\r\n" {
+            break;
+        }
+        head += &line;
+    }
+    reader.read_exact(&mut vec![0; length]).unwrap();
+    head
+}
+
+#[test]
+fn a_connection_is_used_again_after_a_request_whose_body_nobody_needs() {
+    let (place, upstream) = (Place::new(), server(Failing { one_in: 0 }));
+    let named = format!("--upstream openai={}", upstream.base_url());
+    let proxy = Proxy::start(&place, &format!("--mode record {named}"));
+    let address = proxy.url.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    let fact = r#"{"name":"done","value":true}"#;
+    for (path, status) in [
+        ("/run/a/_retold/facts", "200"),
+        ("/run/a/_retold/finish", "200"),
+        ("/run/a/_retold/finish", "404"),
+        ("/run/b/elsewhere/v1/chat", "404"),
+        ("/run/b/_retold/nothing", "404"),
+        ("/run/b/_retold/finish", "200"),
+        ("/run/c/_retold/facts", "200"),
+    ] {
+        let head = on_connection(&mut stream, path, fact);
+        assert!(head.starts_with(&format!("HTTP/1.1 {status}")), "{path}: {head}");
+        assert!(!head.to_ascii_lowercase().contains("connection: close"), "{path}: {head}");
+    }
+    assert_eq!(proxy.end(Signal::TERM).code, 0);
+}
+
+/// Programs keep their connections open, and these the log.
+#[test]
+fn every_signal_that_ends_a_proxy_leaves_the_whole_log_in_its_file() {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let (place, upstream) = (Place::new(), server(Failing { one_in: 0 }));
+        let named = format!("--upstream openai={}", upstream.base_url());
+        let proxy = Proxy::start(&place, &format!("--mode record {named}"));
+        let address = proxy.url.strip_prefix("http://").unwrap().to_owned();
+        let fact = r#"{"name":"done","value":true}"#;
+        let mut kept = Vec::new();
+        for run in 0..20 {
+            let mut stream = TcpStream::connect(&address).unwrap();
+            on_connection(&mut stream, &format!("/run/study-{run}/_retold/facts"), fact);
+            kept.push(stream);
+        }
+        assert_eq!(proxy.end(signal).code, 0);
+        assert!(!place.path("retold.db-wal").exists(), "{signal:?}");
+        std::fs::copy(place.path("retold.db"), place.path("alone.db")).unwrap();
+        let runs = place.json("--log alone.db log").0["runs"].as_array().unwrap().len();
+        assert_eq!(runs, 20, "{signal:?}");
+        drop(kept);
+    }
 }
 
 #[test]

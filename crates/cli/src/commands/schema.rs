@@ -26,7 +26,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         name => of_configs(name, global)?,
     };
     output.is_a_document();
-    output.raw(format!("{schema:#}\n").as_bytes())?;
+    output.raw(&format!("{schema:#}\n"))?;
     Ok(Status::Fine)
 }
 

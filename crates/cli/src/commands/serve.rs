@@ -13,6 +13,7 @@ use crate::limits::prices;
 use crate::log_place::log_within;
 use crate::output::Output;
 use crate::parser::parser_file;
+use crate::runs::program::CLOSING;
 use crate::secret::new_secret;
 use crate::select;
 use crate::signal::Signals;
@@ -159,8 +160,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         }
         Ok(Status::Fine)
     });
-    // Pages that follow a run are still open.
-    tokio.shutdown_background();
+    // Pages that follow a run are still open, and hold the log.
+    tokio.shutdown_timeout(CLOSING);
     site.end();
     served
 }

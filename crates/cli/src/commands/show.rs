@@ -86,7 +86,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     if canonical {
         let log = select::open_to_read(global)?;
         let request = prompt(log.reader()?.as_mut(), &what, &global.log)?;
-        output.raw(request.canonical().as_bytes())?;
+        output.raw(request.canonical())?;
         return Ok(Status::Fine);
     }
     output.paged(pager);

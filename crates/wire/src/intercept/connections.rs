@@ -17,6 +17,7 @@ use tokio_rustls::TlsAcceptor;
 use super::interception::Interception;
 use super::tunnel;
 use crate::addresses::{HTTP, HTTPS};
+use crate::body::answer_unread;
 use crate::dispatch::ask;
 use crate::front::Front;
 use crate::here::Here;
@@ -51,7 +52,7 @@ pub(crate) async fn pass_on(
     request: Request<IncomingBody>,
 ) -> Response<Outgoing> {
     if let Some(refusal) = turned_away_by_proxy(front, request.headers()) {
-        return refusal;
+        return answer_unread(request.into_body(), refusal).await;
     }
     let host = name_of(authority);
     let port = authority.port_u16().unwrap_or(HTTP);
@@ -64,7 +65,7 @@ pub(crate) async fn pass_on(
     let Some(tunnels) =
         interception.tunnels.as_ref().filter(|_| interception.live || !is_for_a_model)
     else {
-        return interception.refuse(&shown);
+        return answer_unread(request.into_body(), interception.refuse(&shown)).await;
     };
     match tunnels.send(&host, port, request).await {
         Ok(response) => {
@@ -179,7 +180,10 @@ async fn handle(
     let (parts, body) = request.into_parts();
     let session = match front.opened(&parts.headers).await {
         Ok(session) => session,
-        Err(not_let_in) => return turned_away(providers::at(parts.uri.path()), &not_let_in),
+        Err(not_let_in) => {
+            let answer = turned_away(providers::at(parts.uri.path()), &not_let_in);
+            return answer_unread(body, answer).await;
+        }
     };
     let opened = match port {
         HTTPS => host.clone(),

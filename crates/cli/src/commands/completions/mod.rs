@@ -50,9 +50,9 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let mut command = with_known_values(command_line(global.catalogue, &program), global);
     let mut script = Vec::new();
     generate(shell, &mut command, program.as_str(), &mut script);
+    let mut script = String::from_utf8_lossy(&script).into_owned();
     if shell == Shell::Fish {
-        let made = String::from_utf8_lossy(&script);
-        script = fish::completed(&made, &command, &program).into_bytes();
+        script = fish::completed(&script, &command, &program);
     }
     output.is_a_document();
     output.raw(&script)?;

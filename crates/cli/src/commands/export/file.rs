@@ -202,7 +202,7 @@ pub(super) fn run(
 }
 
 fn to_stdout(export: &Export, output: &Output) -> Result<Status, CliError> {
-    let (_, notes) = export.write(&mut |line| output.raw(format!("{line}\n").as_bytes()))?;
+    let (_, notes) = export.write(&mut |line| output.raw(&format!("{line}\n")))?;
     let mut text = String::new();
     said(&mut text, &notes);
     text.push_str(&effective::text(&effective::of(&export.selected)?));

@@ -105,7 +105,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let html = page.html(medium);
     let html = html.map_err(|e| CliError::usage(format!("a plot cannot be drawn: {e}")))?;
     if is_stdout {
-        output.raw(html.as_bytes())?;
+        output.raw(&html)?;
         return Ok(Status::Fine);
     }
     let (bytes, browser) = match format {

@@ -29,3 +29,4 @@ pub(crate) use keys::without_keys;
 pub(crate) use next::{command as next_command, import as import_command, needs_command};
 pub(crate) use proxy::{Proxying, proxy};
 pub(crate) use proxy_runs::ProxyMode;
+pub(crate) use running::CLOSING;

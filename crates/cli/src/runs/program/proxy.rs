@@ -10,7 +10,7 @@ use serde_json::json;
 use super::args::{Playing, RulesArgs};
 use super::environment;
 use super::proxy_runs::{ProxyMode, ProxyRuns};
-use super::running::PATIENCE;
+use super::running::{CLOSING, PATIENCE};
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::output::Output;
@@ -103,8 +103,9 @@ pub(crate) fn proxy(
     let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
     let serving = serve(runs, listen, token_file.as_deref(), names, token, global, output);
     let result = tokio.block_on(serving);
-    // Programs may have left connections open.
-    tokio.shutdown_background();
+    // Programs may have left connections open, which hold the log: it is closed with them, so that nothing of it stays
+    // in a WAL.
+    tokio.shutdown_timeout(CLOSING);
     result
 }
 

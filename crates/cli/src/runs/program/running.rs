@@ -32,8 +32,8 @@ use retold_wire::{
 /// than an upstream is read on for.
 pub(super) const PATIENCE: Duration = Duration::from_secs(65);
 
-/// How long the connections of a program are closed.
-const CLOSING: Duration = Duration::from_secs(1);
+/// How long the connections of a program or a browser are closed.
+pub(crate) const CLOSING: Duration = Duration::from_secs(1);
 
 /// What is written.
 pub(super) enum Writing {

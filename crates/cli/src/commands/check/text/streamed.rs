@@ -207,7 +207,7 @@ impl PrintedTotals {
             }
         }
         if !text.is_empty() {
-            output.raw(text.as_bytes())?;
+            output.raw(&text)?;
         }
         self.decided += decided;
         for left in left {
