@@ -62,6 +62,7 @@ impl FirstAnswers {
 }
 
 fn shape(request: &Request) -> RequestShape {
-    let alternates = request.body().as_object().is_some_and(|body| matches!(alternating(body), Ok(None)));
+    let alternates =
+        request.body().as_object().is_some_and(|body| matches!(alternating(body), Ok(None)));
     (request.model().unwrap_or("").to_owned(), alternates)
 }

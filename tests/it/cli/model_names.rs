@@ -222,8 +222,18 @@ fn a_run_keeps_its_model_and_a_fork_may_have_another() {
 fn a_model_that_is_not_in_the_list_is_refused_before_the_first_call() {
     for (kind, listed, wrong, near) in [
         ("openai", &["gpt-4o-mini", "gpt-4o", "o3"][..], "gpt-4o-nano", "openai/gpt-4o-mini"),
-        ("anthropic", &["claude-sonnet-4-5-20250929", "claude-opus-4-1-20250805"], "claude-sonnet-9", "anthropic/claude-sonnet-4-5-20250929"),
-        ("gemini", &["gemini-2.5-flash", "gemini-2.5-pro"], "gemini-2.5-flush", "gemini/gemini-2.5-flash"),
+        (
+            "anthropic",
+            &["claude-sonnet-4-5-20250929", "claude-opus-4-1-20250805"],
+            "claude-sonnet-9",
+            "anthropic/claude-sonnet-4-5-20250929",
+        ),
+        (
+            "gemini",
+            &["gemini-2.5-flash", "gemini-2.5-pro"],
+            "gemini-2.5-flush",
+            "gemini/gemini-2.5-flash",
+        ),
     ] {
         let (_, read) = KINDS.into_iter().find(|(of, _)| *of == kind).unwrap();
         let server = Server::handler(strict(kind, read, "game24")).with_models(listed);

@@ -29,8 +29,17 @@ fn a_model_that_is_not_there_stops_the_run_and_leaves_nothing() {
         let before = server.received().len();
         let said = place.run(&format!("{command} --base-url {}", server.base_url()));
         assert_eq!(said.code, 4, "{}: {}{}", small.name, said.out, said.err);
-        assert_eq!(server.received().len() - before, 1, "{}: it stops at the first call", small.name);
-        assert!(said.err.contains("name one that it has with --model PROVIDER/MODEL"), "{}", said.err);
+        assert_eq!(
+            server.received().len() - before,
+            1,
+            "{}: it stops at the first call",
+            small.name
+        );
+        assert!(
+            said.err.contains("name one that it has with --model PROVIDER/MODEL"),
+            "{}",
+            said.err
+        );
         assert!(said.err.contains("the run was abandoned and leaves no outputs"), "{}", said.err);
         assert!(!place.path("outputs").exists(), "{}", small.name);
         // The attempt is recorded, and the run is not in the way of the next one.
@@ -88,7 +97,8 @@ fn a_temperature_that_is_refused_stops_the_run_before_its_second_call() {
         assert_eq!(said.code, 4, "{}: {}{}", small.name, said.out, said.err);
         assert_eq!(server.received().len(), 1, "{}: {}", small.name, said.err);
         let commands = commands(&said.err);
-        let due = commands.iter().find(|command| command.ends_with("--set request.temperature=null"));
+        let due =
+            commands.iter().find(|command| command.ends_with("--set request.temperature=null"));
         let said = typed(&place, due.unwrap_or_else(|| panic!("{}", said.err)));
         assert_eq!(said.code, 0, "{}: {}{}", small.name, said.out, said.err);
         place.ok("replay latest");
