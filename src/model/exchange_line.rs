@@ -132,6 +132,9 @@ fn several(found: u64) -> ExchangeResponseError {
 /// [`NotRead`] if there is none.
 pub fn answer_in(reply: Value, dialect: &dyn Dialect) -> Result<Response, NotRead> {
     match read_by(dialect, reply) {
+        Err(NotRead::OtherForm(reply)) if !reply.is_object() => {
+            Err(NotRead::Missing("fields, because it is no JSON object"))
+        }
         Err(NotRead::OtherForm(reply)) => {
             let line: ExchangeResponse = serde_json::from_value(reply)?;
             Ok(Response::try_from(line)?)

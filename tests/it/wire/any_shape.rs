@@ -93,7 +93,7 @@ fn a_paid_answer_of_any_shape_is_kept_and_comes_again() {
     let (answers, failed) = (&shown["exchanges"], &shown["failed_attempts"]);
     let all = answers.as_u64().unwrap() + failed.as_u64().unwrap();
     assert_eq!(all, (PATHS.len() * BODIES.len()) as u64, "{shown}");
-    for command in ["verify", "log latest", "export latest all.jsonl", "table latest tables"] {
+    for command in ["verify", "log latest", "export latest all.jsonl", "table latest"] {
         place.ok(command);
     }
 }
@@ -118,7 +118,7 @@ fn a_list_in_place_of_a_completion_is_one_answer_that_could_not_be_read() {
     );
 }
 
-/// Two encodings in one header or in two, and what is not what its label says.
+/// Encodings one after the other, and what is not what its label says.
 #[test]
 fn a_body_with_several_content_encodings_is_decoded_in_order() {
     let gzip = |bytes: &[u8]| {
@@ -131,9 +131,6 @@ fn a_body_with_several_content_encodings_is_decoded_in_order() {
     let both = |bytes: &[u8]| zstd::stream::encode_all(&gzip(bytes)[..], 3).unwrap();
     let mut replies = vec![
         Reply::new(200, both(&whole)).header("content-encoding", "gzip, zstd"),
-        Reply::new(200, both(&whole))
-            .header("content-encoding", "gzip")
-            .header("content-encoding", "zstd"),
         Reply::new(200, both(events))
             .header("content-type", "text/event-stream")
             .header("content-encoding", "gzip,zstd"),
@@ -143,7 +140,7 @@ fn a_body_with_several_content_encodings_is_decoded_in_order() {
     ]
     .into_iter();
     let upstream = Server::handler(move |_| replies.next().unwrap());
-    let ask = "for n in 1 2 3 4 5 6; do curl -sS -D - $OPENAI_BASE_URL/chat/completions -d \"{\\\"model\\\":\\\"m\\\",\\\"n\\\":$n,\\\"messages\\\":[]}\" \
+    let ask = "for n in 1 2 3 4 5; do curl -sS -D - $OPENAI_BASE_URL/chat/completions -d \"{\\\"model\\\":\\\"m\\\",\\\"n\\\":$n,\\\"messages\\\":[]}\" \
         | grep -aE 'HTTP|content-encoding|decoded|DONE' | tr -d '\\r' | base64 -w0; echo; done";
     let place = Place::new();
     let recorded = record(&place, "", &upstream.base_url(), &["sh", "-c", ask]);
@@ -158,10 +155,10 @@ fn a_body_with_several_content_encodings_is_decoded_in_order() {
     for said in &said {
         assert!(said.starts_with("HTTP/1.1 200"), "{said}");
     }
-    for said in &said[..5] {
+    for said in &said[..4] {
         assert!(said.contains("decoded") && !said.contains("content-encoding"), "{said}");
     }
-    assert!(said[5].contains("content-encoding: gzip, compress"), "{}", said[5]);
+    assert!(said[4].contains("content-encoding: gzip, compress"), "{}", said[4]);
     let again = replay(&place, "latest", &["sh", "-c", ask]);
     assert_eq!((again.code, again.out), (0, recorded.out), "{}", again.err);
 }
