@@ -7,7 +7,7 @@ use hyper::http::header::COOKIE;
 use hyper::http::{HeaderMap, HeaderName};
 use reqwest::Url;
 use retold::model::providers::credentials::Credential;
-use retold::model::{Response, STRUCK, Secrets, is_a_key, percent_decoded};
+use retold::model::{Response, STRUCK, Secrets, UNREADABLE, is_a_key, percent_decoded};
 
 use crate::redact::Redaction;
 
@@ -104,9 +104,11 @@ impl Masks {
         !places.is_empty()
     }
 
-    /// What takes the keys out of an answer in which they are cut by the events of its stream; `None` if there are none.
+    /// What takes the keys out of an answer in which they are cut by the events of its stream; `None` if there are none. Of an answer
+    /// that could not be read, nobody knows.
     pub(crate) fn for_pieces(&self, response: &Response) -> Option<Redaction> {
-        self.0.are_in_response(response).then(|| Redaction::of_secrets(self.0.clone()))
+        let may_have = response.extra.contains_key(UNREADABLE) || self.0.are_in_response(response);
+        may_have.then(|| Redaction::of_secrets(self.0.clone()))
     }
 }
 

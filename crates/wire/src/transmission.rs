@@ -30,7 +30,7 @@ pub struct Transmission {
     pub end: Option<BodyEnd>,
     /// The headers that are kept.
     pub headers: Vec<(String, String)>,
-    /// Whether a key was in the body, and was replaced by asterisks.
+    /// Whether a key was in the body, and was replaced: one of the request by asterisks, one that the answer brings by `[key]`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub masked: bool,
     /// Whether something was taken out of the body by the run's rules.

@@ -4,7 +4,7 @@
 //! - `forms`: a secret as itself, as base64 and as hex, and the pieces of it in a text.
 //! - `unescaped_text`: a text with its escapes undone (JSON, percent signs, HTML, also nested), each
 //!   byte with the position that it came from.
-//! - `command`: a command without keys; `published`: how keys begin.
+//! - `command`: a command without keys; `word_scan`: what stands under names in a word of it; `published`: how keys begin.
 //!
 //! All that stores or shows what a server has sent uses this, for keys in headers, in queries and in passwords.
 
@@ -12,6 +12,7 @@ mod command;
 mod forms;
 mod published;
 mod unescaped_text;
+mod word_scan;
 
 use std::borrow::Cow;
 use std::fmt;
