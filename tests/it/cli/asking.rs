@@ -102,11 +102,7 @@ fn how_every_study_asks_may_change_when_it_is_resumed_and_forked() {
             "request.temperature=0.1"
         };
         let what = if study.name == "public_goods" { "llm_temperature=0.1" } else { what };
-        let key = match study.name {
-            "game24" | "society" => what.to_owned(),
-            _ => format!("config.{what}"),
-        };
-        let refused = place.run(&format!("run --resume latest {at} --set {key}"));
+        let refused = place.run(&format!("run --resume latest {at} --set {what}"));
         assert_eq!(refused.code, 2, "{}: {}{}", study.name, refused.out, refused.err);
         place.ok(&format!("{} --quiet {at}", hinted(&refused.err, "fork")));
     }

@@ -138,8 +138,17 @@ fn changed_experiment(
     if let Some(error) = overrides.iter().find_map(|setting| inherited(setting)) {
         return Err(error);
     }
-    let (mut settings, mut wrong) = (recorded.clone(), None);
-    for setting in overrides.iter().copied() {
+    // Some studies record their whole config, in a group.
+    let whole = |setting: &&String| {
+        let key = setting.split(['.', '=']).next().unwrap_or_default();
+        match recorded["config"].is_object() && recorded.get(key).is_none() {
+            true => format!("config.{setting}"),
+            false => (*setting).clone(),
+        }
+    };
+    let overrides: Vec<String> = overrides.iter().map(whole).collect();
+    let (mut settings, mut wrong) = (recorded, None);
+    for setting in &overrides {
         settings = with_overrides(settings, std::slice::from_ref(setting))?;
         // A later change may fix it, if the two only make sense together.
         wrong = match studies.build(&started.experiment, &settings.clone().into()) {
@@ -154,13 +163,7 @@ fn changed_experiment(
     let ExperimentError::BadSettings { source, .. } = error else {
         return Err(CliError::usage(error.to_string()));
     };
-    let error = CliError::from(ConfigError::of_override(setting, explain(&source.to_string())));
-    let group = setting.split_once(['.', '=']).map_or(&**setting, |(group, _)| group);
-    Err(if recorded["config"].is_object() && recorded.get(group).is_none() {
-        error.hint(format!("the config's keys are in a group: --set config.{group}"))
-    } else {
-        error
-    })
+    Err(ConfigError::of_override(setting, explain(&source.to_string())).into())
 }
 
 /// The error for the seed, which is not a setting of the experiment: to change it would change nothing.
