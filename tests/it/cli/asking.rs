@@ -102,11 +102,7 @@ fn how_every_study_asks_may_change_when_it_is_resumed_and_forked() {
             "request.temperature=0.1"
         };
         let what = if study.name == "public_goods" { "llm_temperature=0.1" } else { what };
-        let key = match study.name {
-            "game24" | "society" => what.to_owned(),
-            _ => format!("config.{what}"),
-        };
-        let refused = place.run(&format!("run --resume latest {at} --set {key}"));
+        let refused = place.run(&format!("run --resume latest {at} --set {what}"));
         assert_eq!(refused.code, 2, "{}: {}{}", study.name, refused.out, refused.err);
         place.ok(&format!("{} --quiet {at}", hinted(&refused.err, "fork")));
     }
@@ -223,7 +219,7 @@ fn a_config_that_is_edited_counts_where_it_says_something_new() {
     let server = Server::handler(answers("deliberation"));
     let at = format!("--base-url {}", server.base_url());
     let study = &STUDIES[1];
-    let begun = place.run(&format!("{} {at} --max-tokens 30 --concurrency 2", study.run()));
+    let begun = place.run(&format!("{} {at} --max-tokens 30", study.run()));
     assert_eq!(begun.code, 4, "{}", begun.err);
     let resume = study.run().replace("api_sleep_seconds=0", "api_sleep_seconds=0.002");
     let said = place.run(&format!("{resume} --resume {at} --max-tokens 99999999"));
@@ -231,7 +227,7 @@ fn a_config_that_is_edited_counts_where_it_says_something_new() {
     let settings = shown(&place);
     assert_eq!(settings["experiment"]["config"]["api_sleep_seconds"], 0.002);
     assert_eq!(settings["runtime"]["limits"]["min_interval_seconds"], 0.002);
-    assert_eq!(settings["runtime"]["limits"]["concurrency"], 2, "a flag of the run holds");
+    assert_eq!(settings["runtime"]["limits"]["max_tokens"], 99_999_999, "the flag, not the config");
     // Its outputs have what was used, and are the same whenever they are made.
     place.ok("export latest out --as outputs");
     assert!(place.read("out/config.yaml").contains("api_sleep_seconds: 0.002"));

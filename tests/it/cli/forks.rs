@@ -57,7 +57,7 @@ fn what_cannot_be_set() {
     let society = concat!(env!("RETOLD_ROOT"), "/config/society_small.yaml");
     place.ok(&format!("run {society} --quiet --no-outputs --set days=1"));
     let shown = place.session(&[
-        "fork latest --log game.db --set turns=3",
+        "fork latest --log game.db --set turn=3",
         "fork latest --log game.db --set config.turn=3",
         "fork latest --log game.db --set config.turns=4 --set config.games=many",
         "fork latest --set rules.start.food=-1",
@@ -67,11 +67,13 @@ fn what_cannot_be_set() {
     assert_eq!(place.json("log").0["runs"].as_array().unwrap().len(), 1, "nothing is recorded");
     let (fork, code) = place.json("fork latest --log game.db --set config.turns=3");
     assert_eq!((code, &fork["outcome"]), (0, &"finished".into()), "{fork}");
+    let (again, code) = place.json("fork latest --log game.db --set turns=4");
+    assert_eq!((code, &again["outcome"]), (0, &"finished".into()), "as a config has it: {again}");
 }
 
 /// Such a fork would differ from its parent in nothing but a setting that nobody reads.
 #[test]
-fn what_is_no_setting_of_the_experiment_cannot_be_set() {
+fn what_says_how_to_ask_makes_no_fork_by_itself() {
     let place = Place::with_run();
     let config = concat!(env!("RETOLD_ROOT"), "/config/public_goods_small.yaml");
     let small = "--set games=1 --set game_length=1";
@@ -83,7 +85,7 @@ fn what_is_no_setting_of_the_experiment_cannot_be_set() {
         "fork latest --log game.db --set seed=8",
         "fork latest --log game.db --set config.seed=8",
         "fork latest --log game.db --set config.model.kind=openai",
-        "fork latest --log game.db --set config.games=2 --set config.retry.max_retries=2",
+        "fork latest --log game.db --set config.retry.max_retrys=2",
     ]);
     assert_said!("forks_inherited", shown);
     for log in ["retold.db", "game.db"] {

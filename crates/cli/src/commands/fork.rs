@@ -35,8 +35,8 @@ pub(crate) struct Args {
     /// Share only the answers before this place: a call, CALL#SAMPLE, or a seq.
     #[arg(long, value_name = "PLACE")]
     at: Option<Target>,
-    /// Change a recorded setting of the experiment, such as samples=10, or config.turns=12 if the
-    /// whole config is recorded; or one that says how to ask, such as limits.timeout_seconds=1200. Can be repeated.
+    /// Change a setting, as a config has it: of the experiment, such as samples=10 or turns=12, or one that says how to ask,
+    /// such as limits.timeout_seconds=1200. Can be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
     /// Take templates from this folder, named as in config/prompts/EXPERIMENT; for a missing file,

@@ -74,19 +74,19 @@ fn no_place(reader: &mut dyn Reader, run: RunId, name: &CallPath) -> Result<CliE
     Ok(error.hint(format!("the first call of each kind: {places}")))
 }
 
-/// A change as the recorded settings spell its key: parameters of requests are in the group `request` for all studies, and
-/// the keys of a config may be in a group of their own.
+/// A change as the recorded settings spell its key: parameters of requests are in the group `request` of every config, and
+/// some studies record their whole config in a group.
 fn spelled(studies: &Studies, experiment: &str, recorded: &Value, setting: &str) -> String {
-    let (group, rest) = setting.split_once('.').unwrap_or((setting, ""));
-    if group != "request" || !recorded[group].is_null() {
-        return setting.to_owned();
-    }
-    let (name, value) = rest.split_once('=').unwrap_or((rest, ""));
+    let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
     let keys = studies.find(experiment).map_or(&[][..], |study| study.request_keys());
-    match keys.iter().find(|(key, _)| *key == name) {
-        Some((_, own)) => format!("config.{own}={value}"),
-        None if recorded["config"][group].is_object() => format!("config.{setting}"),
-        None => setting.to_owned(),
+    let parameter = key.strip_prefix("request.").filter(|_| recorded["request"].is_null());
+    if let Some((_, own)) = keys.iter().find(|(name, _)| parameter == Some(*name)) {
+        return format!("config.{own}={value}");
+    }
+    let group = key.split('.').next().unwrap_or(key);
+    match recorded["config"].is_object() && recorded.get(group).is_none() {
+        true => format!("config.{setting}"),
+        false => setting.to_owned(),
     }
 }
 
@@ -188,13 +188,7 @@ fn changed_experiment(
     let ExperimentError::BadSettings { source, .. } = error else {
         return Err(CliError::usage(error.to_string()));
     };
-    let error = CliError::from(ConfigError::of_override(setting, explain(&source.to_string())));
-    let group = setting.split_once(['.', '=']).map_or(&**setting, |(group, _)| group);
-    Err(if recorded["config"].is_object() && recorded.get(group).is_none() {
-        error.hint(format!("the config's keys are in a group: --set config.{group}"))
-    } else {
-        error
-    })
+    Err(ConfigError::of_override(setting, explain(&source.to_string())).into())
 }
 
 /// The error for the seed, which is not a setting of the experiment: to change it would change nothing.
