@@ -228,8 +228,8 @@ fn embeddings_that_a_provider_lacks_are_said_before_the_first_call() {
     assert_eq!(said.code, 2, "{}{}", said.out, said.err);
     for due in [
         "\"text-embedding-3-small\" cannot be asked: the API of kind anthropic: it has no embeddings",
-        "nothing was asked. Set OPENAI_API_KEY",
-        "--endpoint 'text-embedding-3-small=URL'",
+        "set OPENAI_API_KEY: then text-embedding-3-small is asked of its own provider",
+        "nothing was asked. --endpoint 'text-embedding-3-small=URL'",
     ] {
         assert!(said.err.contains(due), "{}", said.err);
     }
