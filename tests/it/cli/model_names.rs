@@ -200,20 +200,10 @@ fn a_run_keeps_its_model_and_a_fork_may_have_another() {
     assert_eq!(stopped.code, 4, "{}", stopped.err);
     let kept = place.run(&format!("run --resume latest --quiet --model gpt-5 --base-url {url}"));
     assert_eq!(kept.code, 2, "{}", kept.err);
-    assert!(
-        kept.err.contains("asks gpt-4o, and a run that is continued keeps its models"),
-        "{}",
-        kept.err
-    );
-    assert!(
-        kept.err.contains("--model gpt-5` records a new run with another model"),
-        "{}",
-        kept.err
-    );
-    place.ok(&format!(
-        "run --resume latest --quiet --model gpt-4o --base-url {url} --max-tokens 9000"
-    ));
-    place.ok(&format!("fork latest --quiet --model gpt-5 --base-url {url}"));
+    assert!(kept.err.contains("asks gpt-4o, and a run that is continued keeps its models"), "{}", kept.err);
+    assert!(kept.err.contains("--model gpt-5` records a new run with another model"), "{}", kept.err);
+    place.ok(&format!("run --resume latest --quiet --model gpt-4o --base-url {url} --max-tokens 9000"));
+    place.ok(&format!("fork latest --quiet --model gpt-5 --base-url {url} --max-tokens 9000"));
     assert_eq!(models(&server.received()), BTreeSet::from(["gpt-4o", "gpt-5"].map(str::to_owned)));
 }
 
@@ -277,8 +267,8 @@ fn embeddings_that_a_provider_lacks_are_said_before_the_first_call() {
     assert_eq!(said.code, 2, "{}{}", said.out, said.err);
     for due in [
         "\"text-embedding-3-small\" cannot be asked: the API of kind anthropic: it has no embeddings",
-        "nothing was asked. Set OPENAI_API_KEY",
-        "--endpoint 'text-embedding-3-small=URL'",
+        "set OPENAI_API_KEY: then text-embedding-3-small is asked of its own provider",
+        "nothing was asked. --endpoint 'text-embedding-3-small=URL'",
     ] {
         assert!(said.err.contains(due), "{}", said.err);
     }

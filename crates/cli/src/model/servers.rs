@@ -118,12 +118,12 @@ impl ModelArgs {
         let key = of.and_then(|api| api.access().provider.keys.first());
         let error = CliError::usage(format!("the model {model:?} cannot be asked: {why}"));
         let error = match key {
-            Some(key) => error.hint(format!(
-                "nothing was asked. Set {key}: then its own provider is asked for {model}"
-            )),
-            None => error.hint("nothing was asked"),
+            Some(key) => error.hint(format!("set {key}: then {model} is asked of its own provider")),
+            None => error,
         };
-        Err(error.hint(format!("--endpoint '{model}=URL' names another server for this model")))
+        Err(error.hint(format!(
+            "nothing was asked. --endpoint '{model}=URL' names another server for this model"
+        )))
     }
 
     /// Whether these settings would use a server or a file that only a recording names.
