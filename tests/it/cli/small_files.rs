@@ -151,7 +151,7 @@ fn folder_logs_whose_segments_unpack() {
     }
     // Each of them is allowed, and all together are not.
     let log = made("many");
-    add_segments(&place, "many", (0..20).map(|_| 60 * MB));
+    add_segments(&place, "many", (0..8).map(|_| 60 * MB));
     for command in commands {
         let said = limited(&place, &format!("{command} {log}"));
         let words = "unpacks to more than 64 MiB and more than 100 times its size";
