@@ -50,7 +50,8 @@ pub enum RuleError {
     },
     /// A text that grows without bound.
     #[error(
-        "--replace {}: the texts of a request grow to more than {MOST_GROWTH} times what they were: let the pattern match more, or          write a shorter text in its place",
+        "--replace {}: the texts of a request grow to more than {MOST_GROWTH} times what they were: let the pattern match more, or \
+         write a shorter text in its place",
         shown(.0)
     )]
     Grows(String),

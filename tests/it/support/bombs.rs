@@ -129,10 +129,11 @@ pub(crate) fn add_segments(place: &Place, log: &str, facts: impl Iterator<Item =
     for bytes in facts {
         let (number, after) = (footer["segment"].as_u64().unwrap() + 1, footer["reaches"].clone());
         let seq = after["seq"].as_u64().unwrap() + 1;
-        let event = json!({"body": {"causes": [], "fact": "a".repeat(bytes)}, "kind": "Occurred",
+        let event = json!({"body": {"causes": [], "fact": "FACT"}, "kind": "Occurred",
             "run": footer["run"], "seq": seq, "time": 1_795_000_000_000_u64, "version": 1});
         let before = serde_json::from_value(after["hash"].clone()).unwrap();
-        let text = canonical(&event).unwrap();
+        // Letters alone are canonical as they are.
+        let text = canonical(&event).unwrap().replace("FACT", &"a".repeat(bytes));
         let hash = json!(hash_after(before, &text));
         // The hash is the last field of the line.
         let text = format!("{},\"hash\":{hash}}}\n", text.strip_suffix('}').unwrap());
