@@ -72,7 +72,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     // A run that nothing can be accepted about is refused before anything is asked.
     accepting::begin(&source)?;
     let experiment = Some(NAME.to_owned());
-    let config = NamedConfig { path: config, experiment, settings, shard: None };
+    let is_trusted = model.trust;
+    let config = NamedConfig { path: config, experiment, settings, shard: None, is_trusted };
     // Nothing is drawn for a judge but the answers of a simulated one.
     let mut study = config.with_seed(global.studies, 0)?;
     study.seed_is_drawn = false;

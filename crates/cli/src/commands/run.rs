@@ -128,7 +128,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             return pending.until(until, global)?.go(global, output);
         }
     };
-    let config = NamedConfig { path: config, experiment, settings, shard };
+    let is_trusted = model.trust;
+    let config = NamedConfig { path: config, experiment, settings, shard, is_trusted };
     let study = config.study(global.studies)?;
     if resume {
         let pending = same_study(&config, &study, model, folder, global)?;

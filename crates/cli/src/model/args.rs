@@ -34,7 +34,7 @@ pub(crate) struct ModelArgs {
     /// APIs, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL), then the provider's own. A URL that is
     /// only in the settings of a recorded run is never used.
     #[arg(long, value_name = "URL")]
-    base_url: Option<String>,
+    pub(super) base_url: Option<String>,
     /// Use another server for the requests of one model: MODEL=URL. Can be repeated; implies
     /// --model openai unless the config has another API. In a config, use model.endpoints. An endpoint for a model that the settings
     /// do not name is refused. The key from OPENAI_API_KEY or --key-file is not sent to it.
@@ -43,7 +43,7 @@ pub(crate) struct ModelArgs {
     /// The environment variable with the API key for a model's endpoint: MODEL=VARIABLE. Can be
     /// repeated. It is never recorded: give it again to resume or fork.
     #[arg(long = "endpoint-key", value_name = "MODEL=VARIABLE")]
-    endpoint_keys: Vec<String>,
+    pub(super) endpoint_keys: Vec<String>,
     /// Read the API key from this file instead of OPENAI_API_KEY (ANTHROPIC_API_KEY, GEMINI_API_KEY).
     #[arg(long, value_name = "FILE")]
     pub(super) key_file: Option<PathBuf>,
@@ -51,6 +51,10 @@ pub(crate) struct ModelArgs {
     /// list of processes, and your shell keeps it: prefer the variable or --key-file.
     #[arg(long, conflicts_with = "key_file", value_parser = secret)]
     pub(super) key: Option<SecretString>,
+    /// The config is your own or you have read it: it may name files outside of its folder, and send keys to
+    /// other servers than those that they are for. A pair of a variable and a server is remembered.
+    #[arg(long)]
+    pub(crate) trust: bool,
     // Last, because clap puts everything that follows under its heading.
     #[command(flatten)]
     limits: LimitArgs,
@@ -94,6 +98,7 @@ impl ModelArgs {
             endpoint_keys,
             key_file: _,
             key,
+            trust: _,
             limits: _,
         } = self;
         let ModelConfig { kind, base_url: url, answers: file, .. } = &mut runtime.model;
@@ -216,7 +221,11 @@ fn once_each(given: &[String], flag: &str, form: &str) -> Result<(), CliError> {
 }
 
 /// The two sides of `MODEL=VALUE`. Errors do not show the text, which may be a key.
-fn pair<'a>(given: &'a str, flag: &str, form: &str) -> Result<(&'a str, &'a str), CliError> {
+pub(super) fn pair<'a>(
+    given: &'a str,
+    flag: &str,
+    form: &str,
+) -> Result<(&'a str, &'a str), CliError> {
     let pair = given.split_once('=').map(|(name, value)| (name.trim(), value.trim()));
     let pair = pair.filter(|(name, value)| !name.is_empty() && !value.is_empty());
     pair.ok_or_else(|| CliError::usage(format!("{flag}: write {form}")))

@@ -2,6 +2,7 @@
 
 mod addresses;
 mod args;
+mod keys_fit;
 mod make;
 mod named_again;
 mod servers;

@@ -23,6 +23,8 @@ pub(crate) struct NamedConfig {
     pub(crate) settings: Vec<String>,
     /// Which part of the study is recorded; `None` for all of it.
     pub(crate) shard: Option<Shard>,
+    /// Whether it may choose files and where keys are sent: `--trust`.
+    pub(crate) is_trusted: bool,
 }
 
 impl NamedConfig {
@@ -33,8 +35,8 @@ impl NamedConfig {
 
     /// The same with this seed if it names none.
     pub(crate) fn with_seed(&self, studies: &Studies, seed: u64) -> Result<Study, CliError> {
-        let NamedConfig { path, experiment, settings, shard } = self;
-        let mut study = studies.study(path, experiment.as_deref(), settings, seed)?;
+        let NamedConfig { path, experiment, settings, shard, is_trusted } = self;
+        let mut study = studies.study(path, experiment.as_deref(), settings, seed, *is_trusted)?;
         if let Some(shard) = shard {
             studies.shard(&mut study, *shard)?;
         }

@@ -176,6 +176,7 @@ impl SameStudy {
         limits.max_tokens = so_far.or_of_config(limits.max_tokens, |limits| limits.max_tokens);
         limits.max_cost = so_far.or_of_config(limits.max_cost, |limits| limits.max_cost);
         model.apply(global.studies, &study.experiment, &mut study.settings)?;
+        model.keys_fit(&study.settings.runtime, config)?;
         let mut now = as_json(&study.settings.experiment)?;
         global.studies.take_over(&study.experiment, &mut now, &recorded);
         let now = as_recorded(&now);

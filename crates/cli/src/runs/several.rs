@@ -111,6 +111,7 @@ impl SeveralRuns {
             experiment: self.experiment.clone(),
             settings: self.settings.clone(),
             shard: self.shard,
+            is_trusted: self.model.trust,
         }
     }
 

@@ -99,7 +99,8 @@ fn run(
             let person = play.settings().iter().map(|setting| (*setting).to_owned());
             let settings: Vec<String> = settings.into_iter().chain(person).collect();
             let experiment = Some(study.to_owned());
-            let config = NamedConfig { path: config, experiment, settings, shard: None };
+            let (shard, is_trusted) = (None, model.trust);
+            let config = NamedConfig { path: config, experiment, settings, shard, is_trusted };
             let study = config.study(global.studies)?;
             let seat = seat_at(&terminal, play, &study.settings.experiment);
             let folder = FolderArgs::default();
