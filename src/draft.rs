@@ -10,6 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::leftovers::{self, Leftover};
 use crate::sidecar::is_of_log;
 
 /// A draft that was touched more recently than this may be new and not locked yet.
@@ -17,13 +18,13 @@ const SETTLED: Duration = Duration::from_secs(10);
 
 /// An unfinished file or folder; removed when dropped unless it was moved into place.
 pub struct Draft {
-    path: PathBuf,
+    left: Leftover,
     /// Held while the draft is written. `None` on systems without locks.
     _lock: Option<File>,
 }
 
 impl Draft {
-    /// Creates the draft of a file for `path`, open for writing.
+    /// Creates the draft of a file for `path`, open for writing. It has the mode of the file that it will replace.
     ///
     /// # Errors
     /// It cannot be created, or [`OfLog`].
@@ -31,8 +32,14 @@ impl Draft {
         refuse_log(path)?;
         let draft = new_name(path)?;
         let file = OpenOptions::new().write(true).create_new(true).open(&draft)?;
+        let left = Leftover::new(draft);
+        if let Ok(there) = path.symlink_metadata()
+            && there.is_file()
+        {
+            let _ = file.set_permissions(there.permissions());
+        }
         let lock = file.try_clone().ok().filter(|lock| lock.try_lock().is_ok());
-        Ok((Draft { path: draft, _lock: lock }, file))
+        Ok((Draft { left, _lock: lock }, file))
     }
 
     /// Creates the draft of a folder for `path`.
@@ -51,12 +58,12 @@ impl Draft {
             made => made?,
         }
         let lock = File::open(&draft).ok().filter(|lock| lock.try_lock().is_ok());
-        Ok(Draft { path: draft, _lock: lock })
+        Ok(Draft { left: Leftover::new(draft), _lock: lock })
     }
 
     /// The path of the draft.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.left.path()
     }
 }
 
@@ -75,21 +82,6 @@ impl OfLog {
 fn refuse_log(path: &Path) -> io::Result<()> {
     let refused = |refused| io::Error::new(io::ErrorKind::InvalidInput, refused);
     OfLog::at(path).map_or(Ok(()), |of_log| Err(refused(of_log)))
-}
-
-impl Drop for Draft {
-    fn drop(&mut self) {
-        remove(&self.path);
-    }
-}
-
-/// Removes the draft. A failure cannot be handled here, and a finished draft is already gone.
-fn remove(path: &Path) {
-    let _ = if path.symlink_metadata().is_ok_and(|about| about.is_dir()) {
-        fs::remove_dir_all(path)
-    } else {
-        fs::remove_file(path)
-    };
 }
 
 /// A name in the same folder, since a rename cannot cross file systems. Drafts of dead processes
@@ -124,7 +116,7 @@ fn sweep(path: &Path, name: &OsStr) {
         let is_draft =
             |random: &[u8]| random.len() == 16 && random.iter().all(u8::is_ascii_hexdigit);
         if random.is_some_and(is_draft) && is_left(&entry) {
-            remove(&entry.path());
+            leftovers::remove(&entry.path());
         }
     }
 }

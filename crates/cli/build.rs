@@ -35,7 +35,8 @@ fn main() {
     }
     println!("cargo::rustc-check-cfg=cfg(other_users)");
     #[cfg(target_os = "linux")]
-    if std::fs::metadata("/proc/self").is_ok_and(|of| std::os::unix::fs::MetadataExt::uid(&of) == 0) {
+    if std::fs::metadata("/proc/self").is_ok_and(|of| std::os::unix::fs::MetadataExt::uid(&of) == 0)
+    {
         println!("cargo::rustc-cfg=other_users");
     }
     let data = root.join("../shared/data");

@@ -64,7 +64,8 @@ impl PageToken {
         }
         let in_header = headers.get(TOKEN_HEADER).and_then(|value| value.to_str().ok());
         let cookies = headers.get_all(header::COOKIE).iter();
-        let mut pairs = cookies.filter_map(|value| value.to_str().ok()).flat_map(|all| all.split(';'));
+        let mut pairs =
+            cookies.filter_map(|value| value.to_str().ok()).flat_map(|all| all.split(';'));
         let is_known = |pair: &str| {
             let pair = pair.trim().split_once('=');
             pair.is_some_and(|(name, value)| name == self.cookie && self.token.is(Some(value)))
@@ -119,7 +120,11 @@ mod tests {
             ("/", "cookie", &format!("retold-token-80={}", &text[1..])),
             ("/", "x-retold-token", &text[1..]),
         ] {
-            assert_eq!(asks(target, &[(name, value)]), Admission::Unknown, "{target} {name}: {value}");
+            assert_eq!(
+                asks(target, &[(name, value)]),
+                Admission::Unknown,
+                "{target} {name}: {value}"
+            );
         }
     }
 }

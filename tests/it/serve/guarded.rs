@@ -75,7 +75,11 @@ fn whoever_does_not_know_the_token_gets_nothing() {
         let answer = ask(path, &header);
         assert_eq!(answer.status, 403, "{path}");
         let said = "open the address that `retold serve` printed";
-        assert!(answer.body.contains(said) && !answer.body.contains(token.as_str()), "{}", answer.body);
+        assert!(
+            answer.body.contains(said) && !answer.body.contains(token.as_str()),
+            "{}",
+            answer.body
+        );
         assert!(!answer.head.contains("set-cookie"), "{}", answer.head);
     }
     // The address that was printed: the token leaves it at once, and the browser keeps it.

@@ -148,7 +148,9 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             let said = match (no_token, listen.ip().is_loopback()) {
                 (false, true) => "for whoever has this address, on this machine alone",
                 (false, false) => "for whoever has this address",
-                (true, true) => "and without a token: every user and program of this machine can read all of it",
+                (true, true) => {
+                    "and without a token: every user and program of this machine can read all of it"
+                }
                 (true, false) => "and without a token: anyone who can reach it can read all of it",
             };
             write_err(&format!("open it in a browser; it is read-only, {said}. Ctrl-C stops it\n"));

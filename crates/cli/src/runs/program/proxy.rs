@@ -153,7 +153,9 @@ async fn serve(
             "retold: base URLs look like {url}/run/NAME/{first}; Ctrl-C or SIGTERM finishes the runs and ends this\n"
         ));
         if let ProxyToken::None = token {
-            write_err("retold: there is no token: every user and program of this machine can ask, add to the runs, and finish them\n");
+            write_err(
+                "retold: there is no token: every user and program of this machine can ask, add to the runs, and finish them\n",
+            );
         }
     }
     let token = match token {

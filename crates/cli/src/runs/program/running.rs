@@ -24,8 +24,8 @@ use retold::id::RunId;
 use retold::log::Log;
 use retold::run::{Budget, Recorder, how_it_ended};
 use retold_wire::{
-    Front, Interception, NamedHosts, Origins, Pace, ProgramSettings, Rules, Samples,
-    Server, Session, SessionSetup, Upstreams,
+    Front, Interception, NamedHosts, Origins, Pace, ProgramSettings, Rules, Samples, Server,
+    Session, SessionSetup, Upstreams,
 };
 
 /// How long answers that are under way are waited for when the program has ended: a little longer
