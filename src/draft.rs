@@ -9,17 +9,18 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::leftovers::{self, Leftover};
 use crate::sidecar::{is_of_log, lock_new};
 
 /// An unfinished file or folder; removed when dropped unless it was moved into place.
 pub struct Draft {
-    path: PathBuf,
+    left: Leftover,
     /// Locked while the draft is written. `None` on systems on which folders cannot be opened.
     _lock: Option<File>,
 }
 
 impl Draft {
-    /// Creates the draft of a file for `path`, open for writing.
+    /// Creates the draft of a file for `path`, open for writing. It has the mode of the file that it will replace.
     ///
     /// # Errors
     /// It cannot be created, or [`OfLog`].
@@ -28,9 +29,14 @@ impl Draft {
         loop {
             let draft = new_name(path)?;
             let file = OpenOptions::new().write(true).create_new(true).open(&draft)?;
-            if let Some(lock) = lock_new(file.try_clone()?, &draft) {
-                return Ok((Draft { path: draft, _lock: Some(lock) }, file));
+            let Some(lock) = lock_new(file.try_clone()?, &draft) else { continue };
+            let left = Leftover::new(draft);
+            if let Ok(there) = path.symlink_metadata()
+                && there.is_file()
+            {
+                let _ = file.set_permissions(there.permissions());
             }
+            return Ok((Draft { left, _lock: Some(lock) }, file));
         }
     }
 
@@ -53,17 +59,17 @@ impl Draft {
             let lock = match File::open(&draft) {
                 Ok(folder) => lock_new(folder, &draft),
                 Err(e) if e.kind() == io::ErrorKind::NotFound => None,
-                Err(_) => return Ok(Draft { path: draft, _lock: None }),
+                Err(_) => return Ok(Draft { left: Leftover::new(draft), _lock: None }),
             };
             if lock.is_some() {
-                return Ok(Draft { path: draft, _lock: lock });
+                return Ok(Draft { left: Leftover::new(draft), _lock: lock });
             }
         }
     }
 
     /// The path of the draft.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.left.path()
     }
 }
 
@@ -82,21 +88,6 @@ impl OfLog {
 fn refuse_log(path: &Path) -> io::Result<()> {
     let refused = |refused| io::Error::new(io::ErrorKind::InvalidInput, refused);
     OfLog::at(path).map_or(Ok(()), |of_log| Err(refused(of_log)))
-}
-
-impl Drop for Draft {
-    fn drop(&mut self) {
-        remove(&self.path);
-    }
-}
-
-/// Removes the draft. A failure cannot be handled here, and a finished draft is already gone.
-fn remove(path: &Path) {
-    let _ = if path.symlink_metadata().is_ok_and(|about| about.is_dir()) {
-        fs::remove_dir_all(path)
-    } else {
-        fs::remove_file(path)
-    };
 }
 
 /// A name in the same folder, since a rename cannot cross file systems. Drafts of dead processes
@@ -134,7 +125,7 @@ fn sweep(path: &Path, name: &OsStr) {
         if random.is_some_and(is_draft)
             && let Some(_locked) = left(&entry)
         {
-            remove(&entry.path());
+            leftovers::remove(&entry.path());
         }
     }
 }

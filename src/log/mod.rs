@@ -80,8 +80,8 @@ pub(crate) use skeleton::externalise_from;
 pub use skeleton::{expand, externalise};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{
-    BackedUp, Cell, CopyFolder, CutLength, ForeignDatabase, ForeignError, HeldFile, LogCopy,
-    SqliteBackend, SqliteOptions,
+    BackedUp, Cell, CutLength, ForeignDatabase, ForeignError, HeldFile, LogCopy, SqliteBackend,
+    SqliteOptions,
 };
 pub use uncounted::UncountedEvents;
 pub use verify::{Verification, events_root, outcome_digest, verify_all, verify_run};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use reqwest::Url;
 
-use super::providers::StudyAccess;
+use super::providers::{self, StudyAccess};
 
 /// A base URL that the user named in this invocation: in a config, in a flag or in the environment.
 ///
@@ -36,6 +36,24 @@ impl NamedUrl {
         without_secrets(&self.0)
     }
 
+    /// The server: scheme, host and port. `None` for a text that is not a URL.
+    pub fn server(&self) -> Option<String> {
+        let url = Url::parse(self.0.trim()).ok()?;
+        url.has_host().then(|| url.origin().ascii_serialization())
+    }
+
+    /// Whether the server is one to which an environment variable's key is usually sent: the provider's whose SDKs
+    /// read it, or one on this machine, which may stand for any provider.
+    pub fn is_usual_for(&self, variable: &str) -> bool {
+        let Ok(url) = Url::parse(self.0.trim()) else { return false };
+        let Some(host) = url.host_str() else { return false };
+        let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
+        if host == "localhost" || address.is_ok_and(|address| address.is_loopback()) {
+            return providers::is_key_variable(variable);
+        }
+        url.scheme() == "https" && providers::is_key_of_host(variable, host)
+    }
+
     /// Whether a URL names the same place, ignoring any secrets in the two.
     pub fn is_at(&self, url: &str) -> bool {
         let place = without_secrets(&self.0);
@@ -64,7 +82,6 @@ pub fn without_secrets(base_url: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::providers;
 
     #[test]
     fn places_are_compared_as_urls_and_without_secrets() {
@@ -84,6 +101,20 @@ mod tests {
             "",
         ] {
             assert!(!openai.is_at(other), "{other}");
+        }
+        assert!(openai.is_usual_for("OPENAI_API_KEY") && !openai.is_usual_for("ANTHROPIC_API_KEY"));
+        for (url, variable, due) in [
+            ("https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", true),
+            ("http://127.0.0.1:8000/v1", "OPENAI_API_KEY", true),
+            ("http://[::1]:8000/v1", "OPENAI_API_KEY", true),
+            ("http://127.0.0.1:8000/v1", "AWS_SECRET_ACCESS_KEY", false),
+            ("http://api.openai.com/v1", "OPENAI_API_KEY", false),
+            ("https://api.openai.com.evil.example/v1", "OPENAI_API_KEY", false),
+            ("https://api.openai.com@evil.example/v1", "OPENAI_API_KEY", false),
+            ("https://evil.example/v1", "OPENAI_API_KEY", false),
+            ("no URL", "OPENAI_API_KEY", false),
+        ] {
+            assert_eq!(NamedUrl::given(url).is_usual_for(variable), due, "{variable} to {url}");
         }
         assert!(!NamedUrl::given("no URL").is_at("no URL"));
         assert_eq!(format!("{named:?}"), r#"NamedUrl("https://api.example.org/v1")"#);

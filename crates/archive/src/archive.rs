@@ -11,13 +11,14 @@ use retold::log::{
     BackedUp, Backend as _, CutLength, Fault, FileFault, Finding, Log, LogCopy, LogError,
     MemoryBackend, SharedBackend, SqliteBackend, SqliteOptions, damaged_slots, marks,
 };
+use retold::scratch_folder::ScratchFolder;
 use retold::sidecar::{self, canonical};
 use retold_bucket::BucketBackend;
 
 use crate::file_stamp::id;
 use crate::missing_ends::Ends;
 use crate::place::bucket;
-use crate::private_copy::{PrivateCopy, copied};
+use crate::private_copy::copied;
 use crate::search::IndexPlace;
 
 /// A log or recorded runs, as they were when they were opened. Each run ends before the first event that is
@@ -39,7 +40,7 @@ pub struct Archive {
     stamp: Stamp,
     /// Which file it was.
     file: Option<FileVersion>,
-    copy: Option<Arc<PrivateCopy>>,
+    copy: Option<Arc<ScratchFolder>>,
 }
 
 /// The size and time of a log and of what is beside it.

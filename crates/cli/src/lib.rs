@@ -38,6 +38,7 @@ mod secret;
 mod select;
 mod signal;
 mod table_draft;
+mod umask;
 mod views;
 
 use std::process::ExitCode;
@@ -52,9 +53,20 @@ use crate::arguments::{ArgumentsError, Invocation, arguments};
 use crate::catalogue::OwnCommand;
 use crate::global::Global;
 use crate::output::Output;
+use retold::leftovers;
+use retold::scratch_folder::ScratchFolder;
 
 /// Runs the program with the arguments of the process.
 pub fn main(catalogue: &Catalogue) -> ExitCode {
+    umask::restrict();
+    ScratchFolder::remove_left();
+    signal::tidy_up();
+    let code = executed(catalogue);
+    leftovers::remove_all();
+    code
+}
+
+fn executed(catalogue: &Catalogue) -> ExitCode {
     let plays: Vec<OwnCommand> = commands::study::plays(catalogue.studies()).collect();
     let own: Vec<&OwnCommand> = catalogue.commands.iter().chain(&plays).collect();
     let (global, asked) = match arguments(&own) {

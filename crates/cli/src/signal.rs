@@ -1,5 +1,49 @@
 //! Signals that ask the program to stop.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
+#[cfg(unix)]
+use tokio::signal::unix::SignalKind;
+
+/// Whether the command ends by itself when a signal comes.
+static ARE_AWAITED: AtomicBool = AtomicBool::new(false);
+
+/// Ends a command that does not wait for signals when one comes, so that it leaves nothing: a signal drops nothing by
+/// itself.
+#[cfg(unix)]
+pub(crate) fn tidy_up() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
+    let Ok(runtime) = runtime else { return };
+    std::thread::spawn(move || {
+        let received = runtime.block_on(async {
+            let mut signals = Signals::of(|kind| !is_ignored(kind));
+            signals.next().await
+        });
+        if !ARE_AWAITED.load(Ordering::SeqCst) {
+            retold::leftovers::remove_all();
+            end(received);
+        }
+    });
+}
+
+#[cfg(not(unix))]
+pub(crate) fn tidy_up() {}
+
+/// Ends with the code that shells give to a command that a signal ended.
+#[cfg(unix)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the command did not ask for signals, and ends by this one"
+)]
+fn end(received: StopSignal) {
+    let kind = match received {
+        StopSignal::Interrupt => SignalKind::interrupt(),
+        StopSignal::Terminate | StopSignal::Other(_) => SignalKind::terminate(),
+        StopSignal::HangUp => SignalKind::hangup(),
+    };
+    std::process::exit(128 + kind.as_raw_value());
+}
+
 /// Waits for Ctrl-C, for the SIGTERM with which a system ends programs, or for the SIGHUP of a
 /// closing terminal. False if it cannot wait for any of them.
 pub(crate) async fn interrupted() -> bool {
@@ -16,9 +60,10 @@ pub(crate) async fn interrupted() -> bool {
 
 /// Waits for Ctrl-C or SIGTERM. A closing terminal may send several SIGHUPs, which count as one.
 pub(crate) async fn insisted() -> bool {
+    ARE_AWAITED.store(true, Ordering::SeqCst);
     #[cfg(unix)]
     {
-        use tokio::signal::unix::{SignalKind, signal};
+        use tokio::signal::unix::signal;
         if let Ok(mut terminated) = signal(SignalKind::terminate()) {
             return tokio::select! {
                 pressed = tokio::signal::ctrl_c() => pressed.is_ok(),
@@ -32,8 +77,8 @@ pub(crate) async fn insisted() -> bool {
 /// Waits for SIGHUP; forever if the program was started to outlive its terminal, as with `nohup`.
 #[cfg(unix)]
 async fn hung_up() {
-    use tokio::signal::unix::{SignalKind, signal};
-    if !outlives_its_terminal()
+    use tokio::signal::unix::signal;
+    if !is_ignored(SignalKind::hangup())
         && let Ok(mut hangups) = signal(SignalKind::hangup())
         && hangups.recv().await.is_some()
     {
@@ -42,10 +87,10 @@ async fn hung_up() {
     std::future::pending().await
 }
 
-/// Whether SIGHUP is ignored, which a handler of ours would change. If this cannot be determined,
+/// Whether a signal is ignored, which a handler of ours would change. If this cannot be determined,
 /// nothing is changed.
 #[cfg(unix)]
-fn outlives_its_terminal() -> bool {
+fn is_ignored(kind: SignalKind) -> bool {
     let status = std::fs::read_to_string("/proc/self/status");
     let ignored = status
         .iter()
@@ -53,7 +98,7 @@ fn outlives_its_terminal() -> bool {
         .find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
     // Signal 1 is the lowest bit.
-    ignored.is_none_or(|mask| mask & 1 == 1)
+    ignored.is_none_or(|mask| mask >> (kind.as_raw_value() - 1) & 1 == 1)
 }
 
 /// A signal that asks us to stop.
@@ -80,21 +125,26 @@ pub(crate) struct Signals {
 impl Signals {
     /// Listens from now on. Signals that cannot be listened for do what they always do.
     pub(crate) fn listen() -> Self {
+        ARE_AWAITED.store(true, Ordering::SeqCst);
         #[cfg(unix)]
         {
-            use tokio::signal::unix::{SignalKind, signal};
-            let mut kinds = vec![
-                (StopSignal::Interrupt, SignalKind::interrupt()),
-                (StopSignal::Terminate, SignalKind::terminate()),
-            ];
-            if !outlives_its_terminal() {
-                kinds.push((StopSignal::HangUp, SignalKind::hangup()));
-            }
-            let listened = |(received, kind)| Some((received, signal(kind).ok()?));
-            Signals { all: kinds.into_iter().filter_map(listened).collect() }
+            // A program that was started with `nohup` is to outlive its terminal.
+            Signals::of(|kind| kind != SignalKind::hangup() || !is_ignored(kind))
         }
         #[cfg(not(unix))]
         Signals {}
+    }
+
+    #[cfg(unix)]
+    fn of(is_wanted: impl Fn(SignalKind) -> bool) -> Self {
+        let kinds = [
+            (StopSignal::Interrupt, SignalKind::interrupt()),
+            (StopSignal::Terminate, SignalKind::terminate()),
+            (StopSignal::HangUp, SignalKind::hangup()),
+        ];
+        let wanted = kinds.into_iter().filter(|(_, kind)| is_wanted(*kind));
+        let listened = |(received, kind)| Some((received, tokio::signal::unix::signal(kind).ok()?));
+        Signals { all: wanted.filter_map(listened).collect() }
     }
 
     /// The same, and those which are for a program that we have started.
@@ -102,7 +152,7 @@ impl Signals {
         #[cfg(unix)]
         {
             use rustix::process::Signal;
-            use tokio::signal::unix::{SignalKind, signal};
+            use tokio::signal::unix::signal;
             let mut signals = Signals::listen();
             let others = [
                 (Signal::QUIT, SignalKind::quit()),

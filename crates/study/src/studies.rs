@@ -76,7 +76,7 @@ impl Studies {
 
     /// Reads a config file. `experiment` overrides the name in it; a file without a name is
     /// recognised by its keys if it has a document's own format. `overrides` are `KEY=VALUE`. `drawn_seed` is the
-    /// seed if neither names one.
+    /// seed if neither names one. A config that is not trusted names no files outside of its folder.
     ///
     /// # Errors
     /// [`ConfigError`] with file and line.
@@ -86,10 +86,11 @@ impl Studies {
         experiment: Option<&str>,
         overrides: &[String],
         drawn_seed: u64,
+        is_trusted: bool,
     ) -> Result<Study, ConfigError> {
         let text = read_text(path)?;
         let text = self.iter().find_map(|study| study.original_config(&text)).unwrap_or(text);
-        let file = ConfigFile { path, text: &text, overrides };
+        let file = ConfigFile { path, text: &text, overrides, is_trusted };
         let named = match experiment {
             Some(name) => name.to_owned(),
             None => load::<ConfigHead>(path, &text)?
@@ -127,6 +128,8 @@ impl Studies {
         let given: Value = with_overrides(load(path, &text)?, overrides)?;
         // Its type was checked with the other keys.
         study.settings.requests.alternate = given[ALTERNATE] == true;
+        let answers = study.settings.runtime.model.answers.as_ref();
+        answers.map(|answers| file.place_of(answers.path())).transpose()?;
         // Without the line, because the error may be about a key in it.
         let group = entry.model_key();
         let named = study.settings.runtime.model.named_by_config(path, &given[group]);
@@ -198,10 +201,11 @@ impl Studies {
         path: &Path,
         study: &mut Study,
         overrides: &[String],
+        is_trusted: bool,
     ) -> Result<(), ConfigError> {
         let Some(entry) = self.find(&study.experiment) else { return Ok(()) };
         let text = read_text(path)?;
-        let drawn = entry.draw(&ConfigFile { path, text: &text, overrides }, study);
+        let drawn = entry.draw(&ConfigFile { path, text: &text, overrides, is_trusted }, study);
         drawn.map_err(|error| located(error, path, &text, overrides))
     }
 

@@ -9,8 +9,10 @@ use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 
 use super::idle_readers::ReaderFile;
+use super::opening::create_private;
 use super::reader::SqliteReader;
 use super::{SqliteBackend, busy};
+use crate::leftovers::Leftover;
 use crate::log::backend::Backend as _;
 use crate::log::error::{LogError, RewordedError};
 use crate::log::finding::{FileFault, Finding};
@@ -31,16 +33,6 @@ pub struct BackedUp {
     pub ledger: LedgerHead,
 }
 
-/// The unfinished copy; removed unless it is moved into place.
-struct BackupDraft(PathBuf);
-
-impl Drop for BackupDraft {
-    fn drop(&mut self) {
-        // A failure cannot be handled here.
-        let _ = fs::remove_file(&self.0);
-    }
-}
-
 impl SqliteBackend {
     /// Copies the log as it is at this moment to a new file, and verifies the copy before it gets
     /// its name. Other processes may keep writing.
@@ -55,20 +47,20 @@ impl SqliteBackend {
         if to.symlink_metadata().is_ok() {
             return Err(failed(io::ErrorKind::AlreadyExists.into()));
         }
-        let draft = BackupDraft(draft_path(to).map_err(failed)?);
+        let draft = Leftover::new(draft_path(to).map_err(failed)?);
         // Created here, so that we never write through an existing file or link.
-        File::options().write(true).create_new(true).open(&draft.0).map_err(failed)?;
-        self.copy_to(&draft.0)?;
-        File::open(&draft.0).and_then(|file| file.sync_all()).map_err(failed)?;
-        let done = self.verified(&draft.0)?;
+        create_private(draft.path()).map_err(failed)?;
+        self.copy_to(draft.path())?;
+        File::open(draft.path()).and_then(|file| file.sync_all()).map_err(failed)?;
+        let done = self.verified(draft.path())?;
         // Unlike a rename, a hard link fails if the name was taken in the meantime.
-        match fs::hard_link(&draft.0, to) {
+        match fs::hard_link(draft.path(), to) {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Err(failed(e)),
             // A file system without hard links: check, then rename.
             Err(_) if to.symlink_metadata().is_ok() => {
                 return Err(failed(io::ErrorKind::AlreadyExists.into()));
             }
-            Err(_) => fs::rename(&draft.0, to).map_err(failed)?,
+            Err(_) => fs::rename(draft.path(), to).map_err(failed)?,
             Ok(()) => {}
         }
         drop(draft);

@@ -24,6 +24,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 use super::header;
 use super::open_file::OpenFile;
+use super::opening::create_private;
 use super::schema;
 use super::wal::{Wal, examine};
 use super::{FileUse, SqliteBackend, SqliteOptions, WalUse};
@@ -405,7 +406,7 @@ impl SqliteBackend {
         let cannot = |e: io::Error| LogError::cannot_open(path.display().to_string(), e);
         if !path.exists() {
             // Copies are kept beside the log, with its owner and mode.
-            File::create_new(path).map_err(cannot)?;
+            create_private(path).map_err(cannot)?;
         }
         let wal = wal_path(path);
         if wal.exists() {

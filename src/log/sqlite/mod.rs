@@ -38,7 +38,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::OpenFlags;
-use tempfile::TempDir;
 
 pub use backup::BackedUp;
 pub use descriptors::HeldFile;
@@ -52,6 +51,7 @@ use super::high_water_mark::HighWaterMarkFile;
 use super::lease;
 use super::uncounted::UncountedEvents;
 use crate::id::RunId;
+use crate::scratch_folder::ScratchFolder;
 use committer::Watch;
 use guard::Fuel;
 use identity::Identity;
@@ -85,11 +85,8 @@ pub struct LogCopy {
     /// The log.
     pub of: PathBuf,
     /// The folder of the copy, which is removed with the last that reads it.
-    pub folder: Arc<dyn CopyFolder>,
+    pub folder: Arc<ScratchFolder>,
 }
-
-/// Holds the folder of a copy for as long as it is read.
-pub trait CopyFolder: Send + Sync + std::fmt::Debug {}
 
 /// What a log's file is opened for.
 #[derive(Debug, Clone)]
@@ -101,7 +98,7 @@ enum FileUse {
     /// It is a private copy of a log, which messages name.
     Copy(LogCopy),
     /// It is only kept for a while: its folder is removed with the last of its users.
-    Scratch(#[expect(dead_code, reason = "it is held until then")] Arc<TempDir>),
+    Scratch(#[expect(dead_code, reason = "it is held until then")] Arc<ScratchFolder>),
 }
 
 /// What becomes of a log's WAL.

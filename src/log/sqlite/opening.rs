@@ -12,6 +12,7 @@ use super::{FileUse, LogCopy, PAGE_BYTES, SqliteBackend, SqliteOptions, WalUse, 
 use crate::log::backend::Backend;
 use crate::log::error::{LogError, RewordedError};
 use crate::log::finding::{Fault, FileFault};
+use crate::scratch_folder::ScratchFolder;
 
 /// The longest name of a file, in bytes, on all common systems.
 const LONGEST_NAME: usize = 255;
@@ -50,7 +51,8 @@ impl SqliteBackend {
         backend.has_room_to_begin()?;
         if is_new {
             has_room_for_suffixes(path)?;
-            create_private(path);
+            // If it cannot be created, SQLite says why.
+            let _ = create_private(path);
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         backend.begin(is_new, |backend| {
@@ -85,9 +87,11 @@ impl SqliteBackend {
             let words = format!("{source}; set TMPDIR to use another folder");
             LogError::failed("a temporary folder", RewordedError { words, source })
         };
-        let folder = tempfile::Builder::new().prefix("retold-").tempdir().map_err(failed)?;
+        let folder = ScratchFolder::make().map_err(failed)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        let at = Self::at(&folder.path().join("scratch.db"), SqliteOptions::default());
+        let file = folder.path().join("scratch.db");
+        create_private(&file).map_err(failed)?;
+        let at = Self::at(&file, SqliteOptions::default());
         let scratch = SqliteBackend { use_of_file: FileUse::Scratch(Arc::new(folder)), ..at };
         scratch.begin(true, |backend| backend.make(backend.to_write(flags)?))
     }
@@ -194,11 +198,11 @@ fn has_room_for_suffixes(path: &Path) -> Result<(), LogError> {
     Err(LogError::cannot_open(path.display().to_string(), why))
 }
 
-/// Creates a file that only its owner may read, as what people said to models. The files beside a log get its permissions. If it
-/// cannot be created, SQLite says why.
-fn create_private(path: &Path) {
+/// Creates a file that only its owner may read, as what people said to models. The files beside a log get its
+/// permissions.
+pub(super) fn create_private(path: &Path) -> std::io::Result<()> {
     let mut options = std::fs::OpenOptions::new();
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let _ = options.write(true).create_new(true).open(path);
+    options.write(true).create_new(true).open(path).map(drop)
 }

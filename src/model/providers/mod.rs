@@ -52,6 +52,7 @@ pub use conversation::{CalledTool, Conversation, reasoning_text};
 pub use dialect::{Dialect, NotRead, PlainAddress, Problem};
 pub use ending::Ending;
 pub use fault::{ReaderFault, try_read};
+use other::KEYS_OF_HOSTS;
 pub use other::{KEYS, OTHER, Other};
 pub use provider::{Provider, RecordedBase, VersionPlace};
 pub use study::{Inexpressible, ModelList, PostedRequest, StudyAccess, Translation};
@@ -200,6 +201,19 @@ pub fn hosts() -> impl Iterator<Item = &'static str> {
 /// Whether a host is that of a provider.
 pub fn is_known_host(host: &str) -> bool {
     hosts().any(|known| provider::is_one_of(&[known], host))
+}
+
+/// Whether a variable holds the key of a provider.
+pub fn is_key_variable(variable: &str) -> bool {
+    providers().any(|provider| provider.keys.contains(&variable))
+        || KEYS_OF_HOSTS.iter().any(|(key, _)| *key == variable)
+}
+
+/// Whether a variable holds the key of the provider that a host belongs to.
+pub fn is_key_of_host(variable: &str, host: &str) -> bool {
+    let mut own = providers().filter(|provider| provider.keys.contains(&variable));
+    own.any(|own| own.hosts().any(|known| provider::is_one_of(&[known], host)))
+        || KEYS_OF_HOSTS.contains(&(variable, host))
 }
 
 /// The headers of requests that may change an answer, in lower case.

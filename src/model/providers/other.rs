@@ -44,6 +44,19 @@ const GRANT: &[&str] = &[
     "token",
 ];
 
+/// Which variables hold the keys of servers that speak an API of another provider (their documentation).
+pub(super) const KEYS_OF_HOSTS: &[(&str, &str)] = &[
+    ("MISTRAL_API_KEY", "api.mistral.ai"),
+    ("CO_API_KEY", "api.cohere.com"),
+    ("COHERE_API_KEY", "api.cohere.com"),
+    ("OPENROUTER_API_KEY", "openrouter.ai"),
+    ("DEEPSEEK_API_KEY", "api.deepseek.com"),
+    ("XAI_API_KEY", "api.x.ai"),
+    ("FIREWORKS_API_KEY", "api.fireworks.ai"),
+    ("PERPLEXITY_API_KEY", "api.perplexity.ai"),
+    ("HF_TOKEN", "router.huggingface.co"),
+];
+
 /// Stands for all APIs without a file of their own.
 pub const OTHER: Other = Other;
 

@@ -57,7 +57,7 @@ fn each_model_is_asked_at_its_server_with_its_key() {
             "model:\n  kind: openai\n  base_url: {at_others}\n  endpoints:\n    gpt-4o-mini: {{base_url: \"{at_mini}\", key: MINI_KEY}}\n"
         ),
     );
-    let said = with_keys(&place, "run game.yaml --quiet");
+    let said = with_keys(&place, "run game.yaml --quiet --trust");
     assert_eq!(said.code, 0, "{}", said.err);
     assert_eq!(asked(&mini), (vec!["gpt-4o-mini".to_owned()], bearer(MINI)));
     assert_eq!(asked(&others), (vec!["gpt-4o".to_owned()], bearer(KEY)));

@@ -22,7 +22,7 @@ mod verified;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use retold::event::NewEvent;
 use retold::exchange::read_recording;
@@ -66,8 +66,12 @@ impl Served {
     }
 
     pub(crate) fn with(place: &Place, args: &[&str]) -> Self {
-        let mut command = place.command();
-        command.args(args).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        Served::of(place.command().args(args))
+    }
+
+    /// The server that a command starts.
+    pub(crate) fn of(command: &mut Command) -> Self {
+        command.stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut child = command.spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();

@@ -43,7 +43,7 @@ fn checked(place: &Place, name: &str, runs: &[String], has_mark: bool, why: &str
         let is_list = command == "log" && !all.contains("nothing is left from event 1 on");
         assert!(said.code == 1 || is_list, "{name}: {command}: {}: {all}", said.code);
         assert!(
-            !all.contains("retold-copy-") && !all.contains("log.db"),
+            !all.contains("retold-scratch-") && !all.contains("log.db"),
             "{name}: {command}: {all}"
         );
         // `verify` names the runs instead, if it knows them.

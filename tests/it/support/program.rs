@@ -26,7 +26,7 @@ pub(crate) fn study(
     experiment: Option<&str>,
     overrides: &[String],
 ) -> Result<Study, ConfigError> {
-    studies().study(path, experiment, overrides, 0)
+    studies().study(path, experiment, overrides, 0, false)
 }
 
 pub(crate) fn supply(
@@ -34,7 +34,7 @@ pub(crate) fn supply(
     study: &mut Study,
     overrides: &[String],
 ) -> Result<(), ConfigError> {
-    studies().supply(path, study, overrides)
+    studies().supply(path, study, overrides, false)
 }
 
 pub(crate) fn build(

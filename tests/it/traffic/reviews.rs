@@ -102,3 +102,33 @@ fn what_is_no_cassette_does_not_take_the_place_of_one() {
         said.err
     );
 }
+
+/// What came with somebody else's tests writes nowhere else.
+#[test]
+fn nothing_is_written_outside_the_root() {
+    let place = reviewable();
+    let pending = ".pytest_cache/d/retold";
+    let elsewhere = tempfile::tempdir().unwrap();
+    let (root, above) = (place.root().display().to_string(), place.root().parent().unwrap());
+    for named in [elsewhere.path(), above, std::path::Path::new("/")] {
+        place.write(&format!("{pending}/rootdir"), format!("{}\n", named.display()));
+        let said = place.run("cassette review --accept");
+        assert_eq!(said.code, 2, "{}", said.err);
+        assert!(
+            said.err.contains("names another folder as the root of these tests"),
+            "{}",
+            said.err
+        );
+    }
+    place.write(&format!("{pending}/rootdir"), format!("{root}\n"));
+    // A link that leads out.
+    std::fs::remove_dir_all(place.path("cassettes")).unwrap();
+    std::os::unix::fs::symlink(elsewhere.path(), place.path("cassettes")).unwrap();
+    let said = place.run("cassette review --accept");
+    assert_eq!(said.code, 2, "{}", said.err);
+    assert!(said.err.contains("a link leads out of it"), "{}", said.err);
+    assert_eq!(std::fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+    std::fs::remove_file(place.path("cassettes")).unwrap();
+    place.ok("cassette review --accept");
+    assert!(place.read("cassettes/a.yaml").contains("Rome"));
+}

@@ -10,6 +10,7 @@ use crate::command_line::command_line;
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::{Output, counted};
+use crate::umask;
 
 /// Write the help of all commands as manual pages.
 ///
@@ -25,7 +26,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let place = folder.display().to_string();
     let unwritten =
         |error| CliError::new(Status::Io, format!("{place} cannot be written: {error}"));
-    fs::create_dir_all(&folder).map_err(unwritten)?;
+    umask::with_own(|| fs::create_dir_all(&folder)).map_err(unwritten)?;
     let program = again::program();
     let mut command = command_line(global.catalogue, &program).disable_help_subcommand(true);
     command.build();
@@ -33,7 +34,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let mut pages = pages_of(&command, &release);
     pages.sort_by(|(one, _), (other, _)| one.cmp(other));
     for (name, page) in &pages {
-        fs::write(folder.join(name), page).map_err(unwritten)?;
+        umask::with_own(|| fs::write(folder.join(name), page)).map_err(unwritten)?;
     }
     if output.is_json() {
         output.object(&json!({"folder": place, "pages": pages.len()}))?;

@@ -44,7 +44,14 @@ impl From<ConfigError> for CliError {
             ConfigError::Unreadable { .. } => Status::Io,
             _ => Status::Usage,
         };
-        CliError::new(status, error.to_string())
+        let is_outside = matches!(error, ConfigError::Outside { .. });
+        let shown = CliError::new(status, error.to_string());
+        match is_outside {
+            true => shown
+                .hint("nothing was read or asked: the text of such a file would be in prompts, and go to a server")
+                .hint("if the config is your own or you have read it, add --trust; or name the file yourself with --set"),
+            false => shown,
+        }
     }
 }
 

@@ -21,8 +21,14 @@ pub(super) fn environment(variable: &str) -> Option<SecretString> {
 /// The key for an API from the environment.
 #[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
 pub(super) fn environment_key(api: ApiKind) -> Option<String> {
-    let set = |name: &&str| std::env::var(name).ok().filter(|key| !key.trim().is_empty());
-    api.access().provider.keys.iter().find_map(set)
+    std::env::var(set_key(api)?).ok()
+}
+
+/// The variable that has the key for an API.
+#[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
+pub(super) fn set_key(api: ApiKind) -> Option<&'static str> {
+    let is_set = |name: &&&str| std::env::var(name).is_ok_and(|key| !key.trim().is_empty());
+    api.access().provider.keys.iter().find(is_set).copied()
 }
 
 /// The base URL from the environment.

@@ -55,6 +55,10 @@ pub(crate) struct ModelArgs {
     /// list of processes, and your shell keeps it: prefer the variable or --key-file.
     #[arg(long, conflicts_with = "key_file", value_parser = secret)]
     pub(super) key: Option<SecretString>,
+    /// The config is your own or you have read it: it may name files outside of its folder, and send keys to
+    /// other servers than those that they are for. A pair of a variable and a server is remembered.
+    #[arg(long)]
+    pub(crate) trust: bool,
     // Last, because clap puts everything that follows under its heading.
     #[command(flatten)]
     pub(super) limits: LimitArgs,
@@ -94,6 +98,7 @@ impl ModelArgs {
             endpoint_keys,
             key_file: _,
             key: _,
+            trust: _,
             limits: _,
         } = self;
         let chosen = self.kind(&runtime.model)?;
@@ -210,7 +215,11 @@ fn once_each(given: &[String], flag: &str, form: &str) -> Result<(), CliError> {
 }
 
 /// The two sides of `MODEL=VALUE`. Errors do not show the text, which may be a key.
-fn pair<'a>(given: &'a str, flag: &str, form: &str) -> Result<(&'a str, &'a str), CliError> {
+pub(super) fn pair<'a>(
+    given: &'a str,
+    flag: &str,
+    form: &str,
+) -> Result<(&'a str, &'a str), CliError> {
     let pair = given.split_once('=').map(|(name, value)| (name.trim(), value.trim()));
     let pair = pair.filter(|(name, value)| !name.is_empty() && !value.is_empty());
     pair.ok_or_else(|| CliError::usage(format!("{flag}: write {form}")))

@@ -2,6 +2,7 @@
 
 mod addresses;
 mod args;
+mod keys_fit;
 mod listed;
 mod make;
 mod named_again;

@@ -25,7 +25,7 @@ pub(crate) struct NamedConfig {
     pub(crate) settings: Vec<String>,
     /// Which part of the study is recorded; `None` for all of it.
     pub(crate) shard: Option<Shard>,
-    /// The flags that name its model.
+    /// The flags that name its model, and whether it may choose files and where keys are sent.
     pub(crate) model: ModelArgs,
 }
 
@@ -38,7 +38,8 @@ impl NamedConfig {
     /// The same with this seed if it names none.
     pub(crate) fn with_seed(&self, studies: &Studies, seed: u64) -> Result<Study, CliError> {
         let NamedConfig { path, experiment, settings, shard, model } = self;
-        let mut study = studies.study(path, experiment.as_deref(), settings, seed)?;
+        let mut study =
+            studies.study(path, experiment.as_deref(), settings, seed, model.trust)?;
         model.name(studies, &study.experiment, &mut study.settings, &BTreeSet::new())?;
         if let Some(shard) = shard {
             studies.shard(&mut study, *shard)?;

@@ -86,6 +86,7 @@ impl PreparedRecording {
             None => None,
         };
         model.apply(studies, &study.experiment, &mut study.settings)?;
+        model.keys_fit(&study.settings.runtime, &config)?;
         let runtime = study.settings.runtime.clone();
         let scripted = match runtime.model.kind {
             ModelKind::Scripted => Some(model.scripted(&runtime, Mode::Record)?),
@@ -108,7 +109,7 @@ impl PreparedRecording {
         }
         // A person may be asked first.
         let scripted = scripted.filter(|_| !is_played);
-        studies.supply(&config.path, &mut study, &config.settings)?;
+        studies.supply(&config.path, &mut study, &config.settings, config.model.trust)?;
         let started = started(&study, answerer.as_ref())?;
         if let Some(scripted) = &scripted {
             answers::begin_a_run(scripted, &started, &study.settings, global)?;

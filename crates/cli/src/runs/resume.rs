@@ -201,6 +201,9 @@ impl SameStudy {
         let mut settings = settings_of(global.studies, &RunStarted { settings, ..latest.clone() })?;
         let ModelConfig { rates, latency_ms, .. } = settings.runtime.model;
         settings.runtime.model = ModelConfig { rates, latency_ms, ..model_named };
+        let mut asking = settings.clone();
+        model.apply(global.studies, &latest.experiment, &mut asking)?;
+        model.keys_fit(&asking.runtime, config)?;
         let (changes, selected) = (config.settings.clone(), RunSelection { log: log.clone(), run });
         let resuming = Resuming { selected, folder, model, changes, seat: None };
         continued(resuming, latest, settings, &so_far, SettingsOf::Config, global)

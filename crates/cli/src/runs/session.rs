@@ -346,6 +346,7 @@ async fn watch_interrupts(signal: Signal, longest: Duration, at_once: InterruptN
     if insisted().await {
         at_once.say();
         #[expect(clippy::disallowed_methods, reason = "the user asked twice")]
+        retold::leftovers::remove_all();
         std::process::exit(Status::Interrupted.code().into());
     }
 }

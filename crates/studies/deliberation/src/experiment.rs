@@ -259,7 +259,7 @@ mod tests {
         let studies = Studies::new([&crate::DeliberationStudy as &dyn Registration]).unwrap();
         let seed = |overrides: &[&str], change: &dyn Fn(&mut Settings)| {
             let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
-            let study = studies.study(&config, None, &overrides, 0).unwrap();
+            let study = studies.study(&config, None, &overrides, 0, false).unwrap();
             let mut settings = study.settings.experiment.typed::<Settings>().unwrap().into_owned();
             change(&mut settings);
             Deliberation::new(settings).unwrap().cluster_seed()

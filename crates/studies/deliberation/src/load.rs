@@ -24,9 +24,11 @@ pub fn load(file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
     let seed = config.random_seed.unwrap_or(0);
     let prompts = file.prompts(config.prompts.as_deref(), built_in())?;
     // Fetching comes later: reading a config does not open connections.
+    let personas_file = config.personas_file.as_deref();
+    let personas_file = personas_file.map(|named| file.place_of(named)).transpose()?;
     let personas = match &config.personas_url {
         Some(_) => Vec::new(),
-        None => collection(file.path, &config)
+        None => collection(personas_file.as_deref(), &config)
             .and_then(|collection| collection.warned().draw(config.participants(), seed))
             .map_err(|e| file.wrong(source_key(&config), e.to_string()))?,
     };
@@ -94,7 +96,8 @@ mod tests {
             Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../config/deliberation_small.yaml");
         let text = std::fs::read_to_string(&path).unwrap();
         let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
-        let file = ConfigFile { path: &path, text: &text, overrides: &overrides };
+        let file =
+            ConfigFile { path: &path, text: &text, overrides: &overrides, is_trusted: false };
         let study = load(&file).unwrap();
         let settings = study.settings.experiment.typed::<Settings>().unwrap().into_owned();
         let mut runtime = study.settings.runtime;

@@ -146,6 +146,9 @@ pub fn load(file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
     let text = match built_in {
         Some((_, text)) => (*text).to_owned(),
         None => file.text_of(Path::new(&template)).map_err(|e| {
+            if let ConfigError::Outside { .. } = e {
+                return e;
+            }
             let known = TEMPLATES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
             file.wrong("template", format!("{e}; the built-in templates are {known}"))
         })?,

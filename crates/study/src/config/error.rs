@@ -48,6 +48,14 @@ pub enum ConfigError {
         /// What is wrong.
         message: String,
     },
+    /// A file that somebody else's config must not choose: its text would be sent to a model.
+    #[error("{path} names {file}, which is outside the folder of this config")]
+    Outside {
+        /// The config.
+        path: String,
+        /// The file, as the config names it.
+        file: String,
+    },
     /// A `--set` that cannot be applied.
     #[error("--set {setting}: {message}")]
     Override {

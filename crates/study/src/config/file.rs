@@ -1,6 +1,6 @@
 //! Config files, as studies load them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -10,6 +10,7 @@ use super::prompts::prompts;
 use super::wrong::ConfigProblem;
 use super::yaml::{ConfigHead, ConfigSeed, load, read_text, relative_to, with_overrides};
 use crate::template::TemplateText;
+use retold::escaping::printable;
 
 /// A config file given by the user, and what `--set` changes in it. Paths in it are relative to it
 /// if such a file exists, otherwise to the working directory.
@@ -21,6 +22,8 @@ pub struct ConfigFile<'a> {
     pub text: &'a str,
     /// The changes: `KEY=VALUE`.
     pub overrides: &'a [String],
+    /// Whether it may name files outside of its folder.
+    pub is_trusted: bool,
 }
 
 impl ConfigFile<'_> {
@@ -29,7 +32,7 @@ impl ConfigFile<'_> {
     /// # Errors
     /// [`ConfigError`] with line or key.
     pub(crate) fn names_seed(&self) -> Result<bool, ConfigError> {
-        let ConfigFile { path, text, overrides } = self;
+        let ConfigFile { path, text, overrides, is_trusted: _ } = self;
         let ConfigSeed { seed, random_seed } = with_overrides(load(path, text)?, overrides)?;
         Ok(seed.is_some() || random_seed.is_some())
     }
@@ -42,7 +45,7 @@ impl ConfigFile<'_> {
         &self,
         experiment: &str,
     ) -> Result<T, ConfigError> {
-        let ConfigFile { path, text, overrides } = self;
+        let ConfigFile { path, text, overrides, is_trusted: _ } = self;
         let config = with_overrides(load(path, text)?, overrides)?;
         let head: ConfigHead = with_overrides(load(path, text)?, overrides)?;
         match head.experiment.filter(|named| named != experiment) {
@@ -55,12 +58,45 @@ impl ConfigFile<'_> {
         }
     }
 
+    /// Where a file is that the config names. Whoever wrote the config may not choose any file of this machine: it is in
+    /// the folder of the config, or below the working directory if the config names it from there, and no link leads out.
+    /// What `--set` names is the user's own choice.
+    ///
+    /// # Errors
+    /// [`ConfigError::Outside`].
+    pub fn place_of(&self, named: &Path) -> Result<PathBuf, ConfigError> {
+        let place = relative_to(self.path, named);
+        let named = named.to_string_lossy();
+        let is_typed = self.overrides.iter().any(|setting| {
+            setting.split_once('=').is_some_and(|(_, value)| value.contains(&*named))
+        });
+        if self.is_trusted || is_typed || self.has_inside(&place) {
+            return Ok(place);
+        }
+        let file = printable(&named, 200);
+        Err(ConfigError::Outside { path: self.path.display().to_string(), file })
+    }
+
+    /// Whether a file is in one of the folders in which relative names are looked up, or would be if it existed.
+    fn has_inside(&self, place: &Path) -> bool {
+        let there = |place: &Path| match place.as_os_str().is_empty() {
+            true => Path::new(".").canonicalize().ok(),
+            false => place.canonicalize().ok(),
+        };
+        let Some(real) = place.ancestors().find_map(there) else { return false };
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let here = Path::new(".");
+        let from_here = place.is_relative().then_some(here);
+        let mut folders = [Some(folder.unwrap_or(here)), from_here].into_iter().flatten();
+        folders.any(|folder| folder.canonicalize().is_ok_and(|folder| real.starts_with(folder)))
+    }
+
     /// The text of a file that the config names.
     ///
     /// # Errors
-    /// [`ConfigError::Unreadable`], [`ConfigError::NotUtf8`].
+    /// [`ConfigError::Unreadable`], [`ConfigError::NotUtf8`], [`ConfigError::Outside`].
     pub fn text_of(&self, file: &Path) -> Result<String, ConfigError> {
-        read_text(&relative_to(self.path, file))
+        read_text(&self.place_of(file)?)
     }
 
     /// The built-in templates, replaced by those in the folder that the config names, if it names
@@ -74,7 +110,7 @@ impl ConfigFile<'_> {
         folder: Option<&Path>,
         built_in: Vec<TemplateText>,
     ) -> Result<Vec<TemplateText>, ConfigError> {
-        prompts(self.path, folder, built_in)
+        prompts(self, folder, built_in)
     }
 
     /// An error at a key; its line is added where the config is loaded.

@@ -4,32 +4,33 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::error::ConfigError;
+use super::file::ConfigFile;
 use super::wrong::ConfigProblem;
-use super::yaml::{read_text, relative_to};
 use crate::template::{TemplateError, TemplateText, Templates, listed};
 
-/// The built-in templates, replaced by those in the config's folder, read and checked. `path` is
-/// the config's; `folder` is its value of the key `prompts`.
+/// The built-in templates, replaced by those in the folder that a config names, read and
+/// checked. `folder` is its value of the key `prompts`.
 ///
 /// # Errors
 /// [`ConfigError`] for a file that cannot be read, a folder without any of the templates, an
 /// invalid template, or a variable that no built-in template uses.
 pub(super) fn prompts(
-    path: &Path,
+    config: &ConfigFile<'_>,
     folder: Option<&Path>,
     built_in: Vec<TemplateText>,
 ) -> Result<Vec<TemplateText>, ConfigError> {
-    let wrong = |message| ConfigProblem::new("prompts", message).at(path);
+    let wrong = |message| ConfigProblem::new("prompts", message).at(config.path);
     let invalid = |e: TemplateError| wrong(e.to_string());
     let ours = Templates::all_of(&[], &built_in).map_err(invalid)?;
     let mut prompts = built_in;
     let mut replaced = Vec::new();
     if let Some(folder) = folder {
-        let folder = relative_to(path, folder);
+        let there = config.place_of(folder)?;
         for prompt in &mut prompts {
-            let file = folder.join(format!("{}.txt", prompt.name));
+            let name = format!("{}.txt", prompt.name);
+            let file = there.join(&name);
             if file.exists() {
-                prompt.text = read_text(&file)?;
+                prompt.text = config.text_of(&folder.join(name))?;
                 replaced.push((prompt.name.clone(), file));
             }
         }

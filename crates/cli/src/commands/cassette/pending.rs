@@ -5,9 +5,9 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
-
 use crate::error::{CliError, Status};
+use retold::draft::Draft;
+use retold::escaping::printable;
 
 /// Where the plugin for pytest leaves them, from the root of the tests on.
 const IN_CACHE: &str = ".pytest_cache/d/retold";
@@ -20,6 +20,8 @@ const DEEPEST: usize = 64;
 
 /// A cassette that waits for a review.
 pub(super) struct PendingCassette {
+    /// Nothing is written outside of it.
+    root: PathBuf,
     /// The cassette that it would replace.
     pub(super) cassette: PathBuf,
     /// Where it waits.
@@ -39,14 +41,42 @@ pub(super) fn waiting_in(folder: &Path) -> Result<Vec<PendingCassette>, CliError
         CliError::new(Status::Io, said)
             .hint("name the folder that `pytest --retold=drift` writes: .pytest_cache/d/retold")
     })?;
-    let root = PathBuf::from(root.trim_end_matches('\n'));
+    let root = own_root(folder, Path::new(root.trim_end_matches('\n')))?;
     let mut found = Vec::new();
     add_files(folder, Path::new(""), DEEPEST, &mut found).map_err(|error| of(folder, &error))?;
     found.sort();
-    let pending = found
-        .into_iter()
-        .map(|path| PendingCassette { cassette: root.join(&path), waits_at: folder.join(path) });
+    let pending = found.into_iter().map(|path| PendingCassette {
+        root: root.clone(),
+        cassette: root.join(&path),
+        waits_at: folder.join(path),
+    });
     Ok(pending.collect())
+}
+
+/// The root of the tests that left a folder. The folder may have come with somebody else's tests, so what it says is
+/// the root is one only if it is the place where these tests are.
+fn own_root(folder: &Path, named: &Path) -> Result<PathBuf, CliError> {
+    let root = named.canonicalize().map_err(|error| of(named, &error))?;
+    let inside = folder.canonicalize().map_err(|error| of(folder, &error))?;
+    let is_own = match inside.ancestors().find(|above| above.join(IN_CACHE) == inside) {
+        Some(own) => own == root,
+        // The cache of these tests is elsewhere.
+        None => {
+            let here = Path::new(".").canonicalize().map_err(|error| of(Path::new("."), &error))?;
+            inside.starts_with(&root) && root.starts_with(here)
+        }
+    };
+    if is_own {
+        return Ok(root);
+    }
+    let (place, root) = (folder.join(ROOT), printable(&root.display().to_string(), 200));
+    Err(CliError::usage(format!(
+        "{} names another folder as the root of these tests: {root}",
+        place.display()
+    ))
+    .hint(
+        "nothing was written: run `pytest --retold=drift` here, and then `retold cassette review`",
+    ))
 }
 
 /// Adds the paths of the cassettes below a folder; links are not followed.
@@ -86,22 +116,30 @@ impl PendingCassette {
     /// Puts it in the place of the cassette, whole or not at all.
     pub(super) fn accept(&self) -> Result<(), CliError> {
         let text = self.now()?;
+        self.is_inside()?;
         let put = || {
             let folder = self.cassette.parent().unwrap_or(Path::new("."));
             fs::create_dir_all(folder)?;
-            let mut file = NamedTempFile::new_in(folder)?;
+            let (draft, mut file) = Draft::file(&self.cassette)?;
             file.write_all(text.as_bytes())?;
-            // A new file may be read by its owner only.
-            let permissions = fs::metadata(match self.cassette.exists() {
-                true => &self.cassette,
-                false => &self.waits_at,
-            })?;
-            file.as_file().set_permissions(permissions.permissions())?;
-            file.persist(&self.cassette)?;
-            Ok(())
+            fs::rename(draft.path(), &self.cassette)
         };
         put().map_err(|error: io::Error| of(&self.cassette, &error))?;
         self.reject()
+    }
+
+    /// Checks that no link leads its place out of the root.
+    fn is_inside(&self) -> Result<(), CliError> {
+        let above = self.cassette.ancestors().skip(1).find_map(|above| above.canonicalize().ok());
+        if above.is_some_and(|above| above.starts_with(&self.root)) {
+            return Ok(());
+        }
+        let shown = printable(&self.cassette.display().to_string(), 200);
+        Err(CliError::usage(format!(
+            "{shown} is not below {}: a link leads out of it",
+            self.root.display()
+        ))
+        .hint("nothing was written there: remove the link, or copy the cassette yourself"))
     }
 
     /// Takes it away.

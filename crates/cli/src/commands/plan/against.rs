@@ -11,6 +11,7 @@ use crate::global::Global;
 use crate::model::ModelArgs;
 use crate::output::{Output, counted, grouped};
 use crate::runs::changes::{changed, place_of};
+use crate::runs::config::NamedConfig;
 use crate::runs::person::is_played;
 use crate::runs::program;
 use crate::runs::session::{self, StudyExecution};
@@ -127,9 +128,16 @@ fn planned(args: &Args, selected: &RunSelection, global: &Global) -> Result<Call
         started.settings[RequestForm::KEY] = json!(settings.requests);
         return Ok(CallPlan { started, settings, rehearsal });
     };
-    let mut study = studies.study(config, None, &args.settings, started.seed)?;
-    let model = ModelArgs::default();
-    model.name(studies, &study.experiment, &mut study.settings, &BTreeSet::new())?;
+    let model = ModelArgs { trust: args.trust, ..ModelArgs::default() };
+    let named = NamedConfig {
+        path: config.clone(),
+        experiment: None,
+        settings: args.settings.clone(),
+        shard: None,
+        model,
+    };
+    let mut study = named.with_seed(studies, started.seed)?;
+    named.model.keys_fit(&study.settings.runtime, &named)?;
     let kind = study.settings.runtime.model.kind;
     studies.pace(&study.experiment, &mut study.settings, kind);
     if study.experiment != started.experiment {
@@ -148,7 +156,7 @@ fn planned(args: &Args, selected: &RunSelection, global: &Global) -> Result<Call
     if studies.build(&study.experiment, &settings.clone().into()).is_ok() {
         study.settings.experiment = settings.into();
     } else {
-        studies.supply(config, &mut study, &args.settings)?;
+        studies.supply(config, &mut study, &args.settings, args.trust)?;
     }
     let started = RunStarted { seed: study.seed, ..started };
     Ok(CallPlan { started, settings: study.settings, rehearsal })

@@ -31,9 +31,10 @@ pub(super) fn show(
     output: &Output,
 ) -> Result<Status, CliError> {
     let (path, settings) = (config.to_owned(), args.settings.clone());
-    let model = ModelArgs::default();
+    let model = ModelArgs { trust: args.trust, ..ModelArgs::default() };
     let named = NamedConfig { path, experiment: None, settings, shard: None, model };
     let study = named.study(global.studies)?;
+    named.model.keys_fit(&study.settings.runtime, &named)?;
     let (experiment, seed) = (study.experiment.clone(), study.seed);
     let drawn = if study.seed_is_drawn { drawn_seed(seed) } else { String::new() };
     let selected = simulated(config, study, args, global)?;
@@ -80,7 +81,7 @@ fn simulated(
     let concurrency = runtime.limits.concurrency;
     runtime.limits = Limits { concurrency, ..Limits::default() };
     global.studies.pace(&study.experiment, &mut study.settings, before);
-    global.studies.supply(config, &mut study, &args.settings)?;
+    global.studies.supply(config, &mut study, &args.settings, args.trust)?;
     let (experiment, seed) = (study.experiment.clone(), study.seed);
     let runtime = &study.settings.runtime;
     let model =

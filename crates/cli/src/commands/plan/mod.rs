@@ -59,6 +59,10 @@ pub(crate) struct Args {
     /// For a fork: ask failed calls again, as for `fork`.
     #[arg(long, conflicts_with = "config", requires = "against")]
     retry_failed: bool,
+    /// The config is your own or you have read it: it may name files outside of its folder, and send keys to
+    /// other servers than those that they are for. A pair of a variable and a server is remembered.
+    #[arg(long, requires = "config")]
+    trust: bool,
     /// The prices: a file like config/prices.yaml, used instead of the built-in prices.
     #[arg(long, value_name = "FILE")]
     prices: Option<PathBuf>,

@@ -10,6 +10,7 @@ use crate::runs::program::found_in_path;
 use retold::escaping::printable;
 use retold::id::Time;
 use retold::run::clock::Stopwatch;
+use retold::scratch_folder::ScratchFolder;
 
 /// The variable that names a browser; other tools that start Chromium read it as well.
 const VARIABLE: &str = "CHROME_PATH";
@@ -81,7 +82,7 @@ impl From<PrintError> for CliError {
 /// Prints a page. It is dated as its runs are, so that the same runs make the same file.
 pub(super) fn print(html: &str, date: Time) -> Result<PrintedPage, PrintError> {
     let browser = browser()?;
-    let folder = tempfile::Builder::new().prefix("retold-").tempdir()?;
+    let folder = ScratchFolder::make()?;
     let (page, pdf) = (folder.path().join("report.html"), folder.path().join("report.pdf"));
     std::fs::write(&page, html)?;
     let mut command = Command::new(&browser);

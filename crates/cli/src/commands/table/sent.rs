@@ -10,6 +10,7 @@ use super::files::{TableFile, WrittenTables};
 use crate::error::{CliError, Status};
 use crate::log_place;
 use crate::select::RunSelection;
+use retold::scratch_folder::ScratchFolder;
 
 /// A table of a run on its way to a bucket.
 struct ReadyTable {
@@ -32,7 +33,7 @@ impl WrittenTables<'_> {
         force: bool,
     ) -> Result<Vec<TableFile>, CliError> {
         self.of_each_run(|run| {
-            let here = tempfile::tempdir().map_err(no_scratch)?;
+            let here = ScratchFolder::make().map_err(no_scratch)?;
             let files = self.run_in_folder(run, wanted, format, here.path())?;
             let ready = files.into_iter().map(|file| ready(file, run, format, bucket, force));
             let mut ready = ready.collect::<Result<Vec<ReadyTable>, CliError>>()?;

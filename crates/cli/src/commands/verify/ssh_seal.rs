@@ -14,6 +14,7 @@ use retold::escaping::printable;
 use retold::id::{EventHash, EventsRoot, RunId, Seq};
 use retold::jsonl::read_whole;
 use retold::log::{LogError, Reader};
+use retold::scratch_folder::ScratchFolder;
 
 use crate::error::{CliError, Status};
 
@@ -96,7 +97,7 @@ impl Seal {
         let cannot = |error: std::io::Error| {
             CliError::new(Status::Io, format!("a temporary folder for ssh-keygen: {error}"))
         };
-        let folder = tempfile::Builder::new().prefix("retold-").tempdir().map_err(cannot)?;
+        let folder = ScratchFolder::make().map_err(cannot)?;
         let path = folder.path().join("signature");
         std::fs::write(&path, signature).map_err(cannot)?;
         let mut command = keygen(if signer.is_some() { "verify" } else { "check-novalidate" });

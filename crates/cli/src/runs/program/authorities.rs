@@ -5,10 +5,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use data_encoding::BASE64;
-use tempfile::TempDir;
 
 use super::environment::variable;
 use crate::error::{CliError, Status, write_err};
+use retold::scratch_folder::ScratchFolder;
 
 /// The variables that name a file which replaces the roots that a client has.
 const REPLACING: &[&str] =
@@ -22,14 +22,14 @@ const WIDTH: usize = 64;
 
 /// The files, until this is dropped.
 pub(super) struct Authorities {
-    folder: TempDir,
+    folder: ScratchFolder,
     variables: Vec<(String, OsString)>,
 }
 
 impl Authorities {
     /// Writes the files into a temporary folder that only this user can read.
     pub(super) fn write(ours: &str) -> Result<Self, CliError> {
-        let folder = tempfile::Builder::new().prefix("retold-").tempdir();
+        let folder = ScratchFolder::make();
         let folder =
             folder.map_err(|e| CliError::new(Status::Io, format!("no temporary folder: {e}")))?;
         let mut authorities = Authorities { folder, variables: Vec::new() };

@@ -9,6 +9,7 @@ use tokio::process::{Child, Command};
 use super::environment::{EnvironmentChanges, search_path};
 use crate::error::{CliError, Status};
 use crate::signal::{Signals, StopSignal};
+use crate::umask;
 use retold::escaping::printable;
 
 /// What a person may have expected.
@@ -28,7 +29,7 @@ pub(super) fn start(
     for name in unset {
         command.env_remove(name);
     }
-    command.spawn().map_err(|error| {
+    umask::with_own(|| command.spawn()).map_err(|error| {
         let message = format!("cannot start {}: {error}", program.to_string_lossy());
         CliError::usage(message).hint(NO_SHELL)
     })

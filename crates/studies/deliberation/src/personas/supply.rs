@@ -13,7 +13,7 @@ use super::source::{Collection, PersonaError};
 use crate::{Config, Fact, Settings};
 use retold::run::shuffle;
 use retold::run::{RunRecord, rng_for};
-use retold_study::config::{ConfigError, ConfigFile, ModelKind, relative_to};
+use retold_study::config::{ConfigError, ConfigFile, ModelKind};
 use retold_study::error::BoxError;
 use retold_study::settings::ExperimentSettings;
 use retold_study::study::{SettingsOf, StoreResult, Study};
@@ -34,14 +34,14 @@ pub fn wanted(participants: usize) -> usize {
     participants + participants.div_ceil(2)
 }
 
-/// The base personas that a config names.
+/// The base personas that a config names; `personas_file` is where its file is.
 pub(in super::super) fn collection(
-    path: &Path,
+    personas_file: Option<&Path>,
     config: &Config,
 ) -> Result<Collection, PersonaError> {
-    match (&config.personas_url, &config.personas_file) {
+    match (&config.personas_url, personas_file) {
         (Some(url), _) => Collection::url(url, FetchLimits::default()).map(Collection::warned),
-        (None, Some(file)) => Collection::file(&relative_to(path, file)),
+        (None, Some(file)) => Collection::file(file),
         (None, None) => Ok(Collection::built_in()),
     }
 }
@@ -66,6 +66,8 @@ pub(crate) fn draw(file: &ConfigFile<'_>, study: &mut Study) -> Result<(), Confi
     let config = &settings.config;
     let (needed, seed) = (config.participants(), study.seed);
     let drawn = if config.use_persona_storage {
+        // What is added to it is written there.
+        config.persona_storage.as_deref().map(|named| file.place_of(named)).transpose()?;
         let pool = Pool::read(&config.pool());
         let pool = pool.map_err(|e| file.wrong("persona_storage", e.to_string()))?;
         let simulated = study.settings.runtime.model.kind == ModelKind::Simulated;
@@ -75,7 +77,9 @@ pub(crate) fn draw(file: &ConfigFile<'_>, study: &mut Study) -> Result<(), Confi
             0 => Vec::new(),
             _ => {
                 let known = candidates.iter().map(|p| p.base_persona.clone()).collect();
-                let drawn = collection(file.path, config)
+                let personas_file = config.personas_file.as_deref();
+                let personas_file = personas_file.map(|named| file.place_of(named)).transpose()?;
+                let drawn = collection(personas_file.as_deref(), config)
                     .and_then(|collection| collection.draw_besides(lacking, seed, &known));
                 drawn.map_err(|e| {
                     let have = candidates.len();
@@ -90,7 +94,7 @@ pub(crate) fn draw(file: &ConfigFile<'_>, study: &mut Study) -> Result<(), Confi
         let (personas, pool) = select(candidates, new, needed, seed);
         Settings { personas, pool: Some(pool), ..settings.into_owned() }
     } else if config.personas_url.is_some() {
-        let drawn = collection(file.path, config);
+        let drawn = collection(None, config);
         let drawn = drawn.and_then(|collection| collection.draw(needed, seed));
         let personas = drawn.map_err(|e| file.wrong("personas_url", e.to_string()))?;
         Settings { personas, ..settings.into_owned() }

@@ -12,8 +12,8 @@ mod responses;
 mod turns;
 
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
-use std::path::Path;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use data_encoding::BASE64;
@@ -21,8 +21,8 @@ use retold::escaping::printable;
 use retold::log::{Cell, ForeignDatabase};
 use retold::model::{Response, Usage};
 use retold::prompt::{Api, Request};
+use retold::scratch_folder::ScratchFolder;
 use serde_json::{Map, Value, json};
-use tempfile::NamedTempFile;
 
 use super::recognised::is_sqlite;
 use crate::error::{FileProblem, TrafficError};
@@ -75,7 +75,7 @@ pub(crate) fn read(path: &Path, notes: &mut Notes) -> Result<Vec<TrafficExchange
         true => None,
         false => Some(unpacked(path)?),
     };
-    let db = unpacked.as_ref().map_or(path, NamedTempFile::path);
+    let db = unpacked.as_ref().map_or(path, |(_, file)| file.as_path());
     let db = ForeignDatabase::open(db, &shown, MOST_BYTES)?;
     if !db.has("responses") && !db.has("turns") {
         let what = "a log of llm: it has neither a table responses nor a table turns";
@@ -110,11 +110,12 @@ fn is_plain(path: &Path) -> bool {
 }
 
 /// A private copy of a file, unpacked; it is removed when it is dropped.
-fn unpacked(path: &Path) -> Result<NamedTempFile, TrafficError> {
+fn unpacked(path: &Path) -> Result<(ScratchFolder, PathBuf), TrafficError> {
     let bytes = crate::file::bytes(path)?;
-    let made = NamedTempFile::new().and_then(|mut file| {
-        file.write_all(&bytes)?;
-        Ok(file)
+    let made = ScratchFolder::make().and_then(|folder| {
+        let file = folder.path().join("log.db");
+        std::fs::write(&file, &bytes)?;
+        Ok((folder, file))
     });
     made.map_err(|error| {
         let said = format!("no temporary copy of it can be made: {error}");
