@@ -200,9 +200,19 @@ fn a_run_keeps_its_model_and_a_fork_may_have_another() {
     assert_eq!(stopped.code, 4, "{}", stopped.err);
     let kept = place.run(&format!("run --resume latest --quiet --model gpt-5 --base-url {url}"));
     assert_eq!(kept.code, 2, "{}", kept.err);
-    assert!(kept.err.contains("asks gpt-4o, and a run that is continued keeps its models"), "{}", kept.err);
-    assert!(kept.err.contains("--model gpt-5` records a new run with another model"), "{}", kept.err);
-    place.ok(&format!("run --resume latest --quiet --model gpt-4o --base-url {url} --max-tokens 9000"));
+    assert!(
+        kept.err.contains("asks gpt-4o, and a run that is continued keeps its models"),
+        "{}",
+        kept.err
+    );
+    assert!(
+        kept.err.contains("--model gpt-5` records a new run with another model"),
+        "{}",
+        kept.err
+    );
+    place.ok(&format!(
+        "run --resume latest --quiet --model gpt-4o --base-url {url} --max-tokens 9000"
+    ));
     place.ok(&format!("fork latest --quiet --model gpt-5 --base-url {url} --max-tokens 9000"));
     assert_eq!(models(&server.received()), BTreeSet::from(["gpt-4o", "gpt-5"].map(str::to_owned)));
 }

@@ -118,7 +118,9 @@ impl ModelArgs {
         let key = of.and_then(|api| api.access().provider.keys.first());
         let error = CliError::usage(format!("the model {model:?} cannot be asked: {why}"));
         let error = match key {
-            Some(key) => error.hint(format!("set {key}: then {model} is asked of its own provider")),
+            Some(key) => {
+                error.hint(format!("set {key}: then {model} is asked of its own provider"))
+            }
             None => error,
         };
         Err(error.hint(format!(

@@ -38,8 +38,7 @@ impl NamedConfig {
     /// The same with this seed if it names none.
     pub(crate) fn with_seed(&self, studies: &Studies, seed: u64) -> Result<Study, CliError> {
         let NamedConfig { path, experiment, settings, shard, model } = self;
-        let mut study =
-            studies.study(path, experiment.as_deref(), settings, seed, model.trust)?;
+        let mut study = studies.study(path, experiment.as_deref(), settings, seed, model.trust)?;
         model.name(studies, &study.experiment, &mut study.settings, &BTreeSet::new())?;
         if let Some(shard) = shard {
             studies.shard(&mut study, *shard)?;
