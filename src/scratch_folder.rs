@@ -23,7 +23,7 @@ const LOCK: &str = ".lock";
 pub struct ScratchFolder {
     folder: Leftover,
     /// Released last.
-    lock: (Leftover, NamedTempFile),
+    _lock: (Leftover, NamedTempFile),
 }
 
 impl ScratchFolder {
@@ -48,7 +48,7 @@ impl ScratchFolder {
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(&folder)?;
-        Ok(ScratchFolder { folder: Leftover::new(folder), lock })
+        Ok(ScratchFolder { folder: Leftover::new(folder), _lock: lock })
     }
 
     /// Its path.
@@ -126,7 +126,7 @@ mod tests {
         let scratch = ScratchFolder::make_in(place.path()).unwrap();
         fs::write(scratch.path().join("log.db"), "a copy").unwrap();
         #[cfg(unix)]
-        for (path, due) in [(scratch.path(), 0o700), (scratch.lock.1.path(), 0o600)] {
+        for (path, due) in [(scratch.path(), 0o700), (scratch._lock.1.path(), 0o600)] {
             use std::os::unix::fs::PermissionsExt;
             assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, due);
         }

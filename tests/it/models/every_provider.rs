@@ -113,7 +113,7 @@ const CONFIGS: [(&str, &str, &[&str]); 5] = [
 fn study(experiment: &str, config: &str, settings: &[&str], kind: &str, model: &str) -> Study {
     let path = PathBuf::from(env!("RETOLD_ROOT")).join("config").join(config);
     let settings: Vec<String> = settings.iter().map(|setting| (*setting).to_owned()).collect();
-    let mut study = studies().study(&path, Some(experiment), &settings, 1).unwrap();
+    let mut study = studies().study(&path, Some(experiment), &settings, 1, false).unwrap();
     let rename = |name: &mut String, is_chat: bool| {
         if is_chat {
             model.clone_into(name);
@@ -123,7 +123,7 @@ fn study(experiment: &str, config: &str, settings: &[&str], kind: &str, model: &
     let kind = ModelKind::named(kind).unwrap();
     let before = std::mem::replace(&mut study.settings.runtime.model.kind, kind);
     studies().pace(experiment, &mut study.settings, before);
-    studies().supply(&path, &mut study, &settings).unwrap();
+    studies().supply(&path, &mut study, &settings, false).unwrap();
     study
 }
 

@@ -70,6 +70,11 @@ fn secret(text: &str) -> Result<SecretString, Infallible> {
 }
 
 impl ModelArgs {
+    /// Flags that name no model, of a command that has `--trust` alone.
+    pub(crate) fn trusting(trust: bool) -> Self {
+        ModelArgs { trust, ..ModelArgs::default() }
+    }
+
     /// Applies the flags to the settings of a run. What follows from other settings is set between
     /// the flags that it depends on and those that override it.
     pub(crate) fn apply(

@@ -1,6 +1,5 @@
 //! What a run would ask, from a recorded run: that of a config, or a fork.
 
-use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use serde_json::{Value, json};
@@ -128,7 +127,7 @@ fn planned(args: &Args, selected: &RunSelection, global: &Global) -> Result<Call
         started.settings[RequestForm::KEY] = json!(settings.requests);
         return Ok(CallPlan { started, settings, rehearsal });
     };
-    let model = ModelArgs { trust: args.trust, ..ModelArgs::default() };
+    let model = ModelArgs::trusting(args.trust);
     let named = NamedConfig {
         path: config.clone(),
         experiment: None,

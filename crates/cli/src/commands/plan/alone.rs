@@ -31,7 +31,7 @@ pub(super) fn show(
     output: &Output,
 ) -> Result<Status, CliError> {
     let (path, settings) = (config.to_owned(), args.settings.clone());
-    let model = ModelArgs { trust: args.trust, ..ModelArgs::default() };
+    let model = ModelArgs::trusting(args.trust);
     let named = NamedConfig { path, experiment: None, settings, shard: None, model };
     let study = named.study(global.studies)?;
     named.model.keys_fit(&study.settings.runtime, &named)?;
