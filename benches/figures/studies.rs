@@ -20,7 +20,7 @@ pub(crate) fn study(
     experiment: Option<&str>,
     overrides: &[String],
 ) -> Result<Study, ConfigError> {
-    CATALOGUE.studies().study(path, experiment, overrides, 0)
+    CATALOGUE.studies().study(path, experiment, overrides, 0, false)
 }
 
 pub(crate) fn build(

@@ -305,7 +305,7 @@ mod tests {
         let mut found = Vec::new();
         let mut from = 0;
         for word in line.as_bytes().chunk_by(|a, b| is_digit(a) == is_digit(b)) {
-            if word.len() == 64 && word.iter().all(|byte| is_digit(byte)) {
+            if word.len() == 64 && word.iter().all(is_digit) {
                 found.extend(from..from + word.len());
             }
             from += word.len();

@@ -78,7 +78,7 @@ pub fn is_placeholder(value: &str) -> bool {
     let value = if scheme.chars().all(char::is_alphabetic) { rest.trim() } else { value.trim() };
     let is_in = |open: &str, close: &str| {
         let inner = value.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
-        inner.is_some_and(|inner| !inner.is_empty() && !inner.contains([' ', '"', '\'']))
+        inner.is_some_and(is_name)
     };
     let is_variable = value.strip_prefix('$').is_some_and(|name| {
         let name = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name);
@@ -94,6 +94,15 @@ pub fn is_placeholder(value: &str) -> bool {
             .any(|(open, close)| is_in(open, close))
         || lower.chars().count() >= 4 && lower.chars().all(is_mask)
         || words().any(|word| OF_PLACEHOLDERS.contains(&word))
+}
+
+/// Whether a text names something: a key between brackets has other signs, or letters and digits in one word.
+fn is_name(text: &str) -> bool {
+    let is_word = |word: &str| {
+        word.chars().all(|c| c.is_ascii_alphabetic())
+            || word.len() <= 8 && word.chars().all(|c| c.is_ascii_alphanumeric())
+    };
+    !text.is_empty() && text.split(['_', '-', '.', ':']).all(is_word)
 }
 
 /// The words of a name, in lower case: divided by anything but letters and digits, and where capitals begin.

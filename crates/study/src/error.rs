@@ -33,7 +33,7 @@ pub enum StudyError {
     },
     /// A prompt that was tried stops the run.
     #[error("{}", reason(.0))]
-    Prompt(#[source] Stop),
+    Prompt(#[source] Box<Stop>),
 }
 
 fn reason(stop: &Stop) -> String {
@@ -76,7 +76,7 @@ impl From<TemplateError> for StudyError {
 
 impl From<Stop> for StudyError {
     fn from(stop: Stop) -> Self {
-        StudyError::Prompt(stop)
+        StudyError::Prompt(Box::new(stop))
     }
 }
 

@@ -8,9 +8,9 @@ use super::dialects;
 const KEY: &str = "K3y-0123456789";
 
 /// A document with a value at a place; a list is as long as two items.
-fn at(place: &[&str], value: &str, is_key: bool) -> Value {
+fn at(place: &[&str], value: &str) -> Value {
     let Some((first, rest)) = place.split_first() else { return value.into() };
-    let within = at(rest, value, is_key);
+    let within = at(rest, value);
     match *first {
         // Of fields with any name, `Authorization` is one; all others with `*` are lists.
         "*" if rest.is_empty() => json!({"Authorization": within}),
@@ -31,7 +31,7 @@ fn every_credential_field_of_every_api_is_struck_and_nothing_else() {
     for dialect in dialects() {
         for place in dialect.credentials() {
             let steps: Vec<&str> = place.split('.').collect();
-            let body = at(&steps, KEY, true);
+            let body = at(&steps, KEY);
             for body in [body.to_string(), serde_json::to_string_pretty(&body).unwrap()] {
                 let due = body.replace(KEY, "[key]");
                 assert_eq!(struck("/v1/any", "application/json", &body), due, "{place}");
@@ -40,7 +40,7 @@ fn every_credential_field_of_every_api_is_struck_and_nothing_else() {
                 assert_eq!(struck("/v1/any", "application/json", &deeper), deeper, "{place}");
             }
             // A number, or an object, is none.
-            let number = at(&steps, KEY, true).to_string().replace(&format!("\"{KEY}\""), "12");
+            let number = at(&steps, KEY).to_string().replace(&format!("\"{KEY}\""), "12");
             assert_eq!(struck("/v1/any", "", &number), number, "{place}");
             fields.push(*place);
         }
@@ -85,7 +85,7 @@ fn every_credential_of_an_answer_is_struck() {
         ("/key/generate", "key"),
     ] {
         let steps: Vec<&str> = place.split('.').collect();
-        let body = at(&steps, KEY, true).to_string();
+        let body = at(&steps, KEY).to_string();
         let found = in_answer(path, "application/json", body.as_bytes());
         let said = String::from_utf8(replaced(body.as_bytes(), &found, b"[key]")).unwrap();
         assert_eq!(said, body.replace(KEY, "[key]"), "{path}");

@@ -126,11 +126,11 @@ pub(super) fn is_header_list(name: &str) -> bool {
 
 /// Whether a name has a list of keys, or an object of them.
 pub(super) fn is_plural(name: &str) -> bool {
-    let end = |many: &&str| {
+    let end = |many: &str| {
         name.get(name.len().saturating_sub(many.len())..)
             .is_some_and(|end| end.eq_ignore_ascii_case(many))
     };
-    ["keys", "secrets", "passwords", "credentials"].iter().any(|many| end(&many))
+    ["keys", "secrets", "passwords", "credentials"].iter().any(|many| end(many))
 }
 
 /// Whether a text is the name of a variable that holds a key.

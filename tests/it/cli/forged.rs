@@ -253,8 +253,10 @@ fn recorded_names_as_long_as_a_file() {
     let long = "n".repeat(drawn(5, 19_000_000, 20_000_000) as usize);
     let keys = ["/experiment/parser", "/experiment/template/name", "/runtime/model/base_url"];
     for key in keys {
-        let forged =
-            with_settings(&recording, |settings| *settings.pointer_mut(key).unwrap() = json!(long));
+        let forged = with_settings(&recording, |settings| {
+            let (group, name) = key.rsplit_once('/').unwrap();
+            settings.pointer_mut(group).unwrap()[name] = json!(long);
+        });
         place.write("forged.jsonl", forged);
         for args in
             [["replay", "forged.jsonl"], ["show", "forged.jsonl"], ["check", "forged.jsonl"]]

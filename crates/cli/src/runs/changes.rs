@@ -165,16 +165,13 @@ fn changed_experiment(
     overrides: &[&String],
     prompts: Option<&Path>,
 ) -> Result<ExperimentSettings, CliError> {
-    let mut spelled_out = Vec::new();
-    for setting in overrides {
-        spelled_out.push(spelled(studies, &started.experiment, &recorded, setting));
-    }
-    if let Some(error) = spelled_out.iter().find_map(|setting| inherited(setting)) {
+    if let Some(error) = overrides.iter().find_map(|setting| inherited(setting)) {
         return Err(error);
     }
     let (mut settings, mut wrong) = (recorded.clone(), None);
-    for setting in &spelled_out {
-        settings = with_overrides(settings, std::slice::from_ref(setting))?;
+    for setting in overrides {
+        let change = spelled(studies, &started.experiment, &recorded, setting);
+        settings = with_overrides(settings, std::slice::from_ref(&change))?;
         // A later change may fix it, if the two only make sense together.
         wrong = match studies.build(&started.experiment, &settings.clone().into()) {
             Ok(_) => None,
