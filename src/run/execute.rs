@@ -152,8 +152,11 @@ pub async fn execute(
         None => None,
     };
     let mut form = RequestForm::of_settings(&started.settings);
-    if mode != Mode::Record {
-        form.extend(RequestForm::of_settings(&latest_start(log.reader()?.as_mut(), run)?.settings));
+    // What cannot be read of a damaged run is found where it is read in order.
+    if mode != Mode::Record
+        && let Ok(latest) = latest_start(log.reader()?.as_mut(), run)
+    {
+        form.extend(RequestForm::of_settings(&latest.settings));
     }
     form.extend(RequestForm::of_settings(&settings_added));
     let core = Rc::new(Core {

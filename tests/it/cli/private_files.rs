@@ -56,7 +56,7 @@ fn what_twenty_commands_make_is_for_its_owner() {
         format!("--log file://{0}/shared/log run small.yaml --quiet", place.root().display()),
         format!("--log file://{0}/shared/log compact", place.root().display()),
         "import asked.jsonl".to_owned(),
-        "log --search question".to_owned(),
+        "log latest --search question".to_owned(),
         "show latest".to_owned(),
         "export latest run.jsonl".to_owned(),
         "export latest run.jsonl.zst".to_owned(),

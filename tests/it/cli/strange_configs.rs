@@ -35,18 +35,13 @@ fn a_key_goes_nowhere_on_the_word_of_a_config() {
     let (place, theirs, other) = (Place::new(), server(), server());
     evil(&place, &theirs.base_url());
     let at = theirs.base_url().trim_end_matches("/v1").to_owned();
-    for command in [
-        "run evil.yaml --no-outputs",
-        "run evil.yaml evil.yaml --no-outputs",
-        "plan evil.yaml",
-        "run --resume evil.yaml",
-    ] {
+    for command in
+        ["run evil.yaml --no-outputs", "run evil.yaml evil.yaml --no-outputs", "plan evil.yaml"]
+    {
         let said = with_keys(&place, command);
         assert_eq!(said.code, 2, "{command}: {}{}", said.out, said.err);
-        if !command.contains("--resume") {
-            let due = format!("has the key in AWS_SECRET_ACCESS_KEY sent to {at}, which");
-            assert!(said.err.contains(&due) && said.err.contains("--trust"), "{}", said.err);
-        }
+        let due = format!("has the key in AWS_SECRET_ACCESS_KEY sent to {at}, which");
+        assert!(said.err.contains(&due) && said.err.contains("--trust"), "{}", said.err);
         assert!(!said.err.contains(SECRET));
     }
     assert!(theirs.received().is_empty() && !place.path(".config").exists());
@@ -123,6 +118,7 @@ fn a_config_names_no_file_outside_its_folder() {
     let outside = [
         ("template: cot", format!("template: {}", whole(secret))),
         ("template: cot", "template: ../mine/secret.txt".to_owned()),
+        ("template: cot", "template: mine/secret.txt".to_owned()),
         ("template: cot", "template: link.txt".to_owned()),
         ("template: cot", "template: folder/secret.txt".to_owned()),
         ("rows: 0..2", format!("file: {}", whole("mine/puzzles.txt"))),
@@ -150,10 +146,8 @@ fn a_config_names_no_file_outside_its_folder() {
     config("template: cot", "template: own.txt");
     place.write("theirs/own.txt", "Make 24 of {input}.\n");
     place.ok("plan theirs/c.yaml");
-    // Named by the user, or from where the user is.
+    // Named by the user.
     place.ok(&format!("plan theirs/c.yaml --set template={}", whole(secret)));
-    config("template: cot", "template: mine/secret.txt");
-    place.ok("plan theirs/c.yaml");
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn a_server_that_is_trusted_is_asked() {
     assert_eq!(received.len(), 6);
     let bearer = format!("Bearer {KEY}");
     assert!(received.iter().all(|r| r.header("authorization") == Some(&bearer)));
-    assert_eq!(front.connections(), 1, "one connection for all");
+    assert_eq!(front.connections(), 2, "one for the list of models, and one for all calls");
     assert_no_key(&place, &said);
     place.ok("replay latest");
 }
@@ -46,7 +46,8 @@ fn a_server_that_is_not_trusted_is_asked_once() {
     let front = Front::new(&server);
     let said = ask(&place, &front, "other_ca.pem");
     assert_eq!(said.code, 4, "{}{}", said.out, said.err);
-    assert_eq!((front.connections(), server.received().len()), (1, 0));
+    // Its list of models is not there either.
+    assert_eq!((front.connections(), server.received().len()), (2, 0));
     assert_no_key(&place, &said);
     let error = said.err.find("error: ").unwrap();
     assert_said!("tls_untrusted", format!("{}[exit {}]\n", &said.err[error..], said.code));

@@ -122,6 +122,7 @@ fn writing_in_a_read_only_folder() {
     for (mode, name) in [(0o444, "unwritable"), (0o666, "unwritable_folder")] {
         let place = place();
         place.ok("export latest run.jsonl");
+        allow(&place, "run.jsonl", 0o644);
         allow(&place, "retold.db", mode);
         allow(&place, ".", 0o555);
         let commands = [

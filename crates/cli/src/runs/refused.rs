@@ -1,5 +1,7 @@
 //! A run that stopped because a server refuses something about every request: what to type, and what is left of it.
 
+use std::fmt::Display;
+
 use crate::again;
 use crate::error::{CliError, Status};
 use crate::runs::folder::OutputFolder;
@@ -76,8 +78,12 @@ pub(super) fn leave_nothing(
     if let Some(folder) = folder {
         live::remove(&folder.place());
     }
+    let no_runtime = |e: &dyn Display| CliError::new(Status::Io, format!("no runtime: {e}"));
     let tokio = tokio::runtime::Builder::new_current_thread().build();
-    let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
-    tokio.block_on(abandon(log, run))?;
-    Ok(())
+    let tokio = tokio.map_err(|e| no_runtime(&e))?;
+    // Other runs of the command may go on in the runtime of this thread.
+    std::thread::scope(|scope| {
+        let ended = scope.spawn(|| tokio.block_on(abandon(log, run)).map(drop)).join();
+        ended.map_err(|_| no_runtime(&"its thread ended"))?.map_err(CliError::from)
+    })
 }

@@ -59,8 +59,7 @@ impl ConfigFile<'_> {
     }
 
     /// Where a file is that the config names. Whoever wrote the config may not choose any file of this machine: it is in
-    /// the folder of the config, or below the working directory if the config names it from there, and no link leads out.
-    /// What `--set` names is the user's own choice.
+    /// the folder of the config, and no link leads out. What `--set` names is the user's own choice.
     ///
     /// # Errors
     /// [`ConfigError::Outside`].
@@ -77,7 +76,7 @@ impl ConfigFile<'_> {
         Err(ConfigError::Outside { path: self.path.display().to_string(), file })
     }
 
-    /// Whether a file is in one of the folders in which relative names are looked up, or would be if it existed.
+    /// Whether a file is in the folder of the config, or would be if it existed.
     fn has_inside(&self, place: &Path) -> bool {
         let there = |place: &Path| match place.as_os_str().is_empty() {
             true => Path::new(".").canonicalize().ok(),
@@ -85,10 +84,8 @@ impl ConfigFile<'_> {
         };
         let Some(real) = place.ancestors().find_map(there) else { return false };
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let here = Path::new(".");
-        let from_here = place.is_relative().then_some(here);
-        let mut folders = [Some(folder.unwrap_or(here)), from_here].into_iter().flatten();
-        folders.any(|folder| folder.canonicalize().is_ok_and(|folder| real.starts_with(folder)))
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize();
+        folder.is_ok_and(|folder| real.starts_with(folder))
     }
 
     /// The text of a file that the config names.
