@@ -20,6 +20,7 @@ use crate::views::departures::{departures_json, departures_text};
 use crate::views::forecast::{ESTIMATED, forecast_text, new_calls_json};
 use retold::escaping::printable;
 use retold::event::RunStarted;
+use retold::members::Members;
 use retold::model::{Answerer, Prices, RequestForm};
 use retold::run::{DryRun, DryRunSettings, Finish, Forecast, Mode, latest_start};
 use retold_study::config::ModelKind;
@@ -124,7 +125,7 @@ fn planned(args: &Args, selected: &RunSelection, global: &Global) -> Result<Call
         studies.pace(&started.experiment, &mut settings, kind);
         // The form of its requests shapes which recorded answers it shares.
         let mut started = started;
-        started.settings[RequestForm::KEY] = json!(settings.requests);
+        started.settings.set(RequestForm::KEY, json!(settings.requests));
         return Ok(CallPlan { started, settings, rehearsal });
     };
     let model = ModelArgs::trusting(args.trust);
