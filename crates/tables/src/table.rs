@@ -30,7 +30,7 @@ const RUNS: &[Listed] = &[
     ("run", Text, "the run's id"),
     ("name", Text, "the name that it was given"),
     ("experiment", Text, "the study, or `program`"),
-    ("settings", Json, "all settings"),
+    ("settings", Json, "all settings, with what continuations of the run have changed in them"),
     ("model", Json, "who answers"),
     ("simulated", Truth, "whether the answers are made up by a program"),
     ("seed", Integer, "the seed of the random choices, if there are any"),

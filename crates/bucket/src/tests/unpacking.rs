@@ -53,7 +53,7 @@ fn what_requests_become_in_memory_is_bounded() {
     let backend = open(&store);
     let ended = Append::new(RUN, append.events.last().unwrap().head(), some("RunFinished", 0..1));
     let mut committer = backend.committer().unwrap();
-    committer.commit(&[append.clone()]).unwrap();
+    committer.commit(std::slice::from_ref(&append)).unwrap();
     committer.commit(&[ended]).unwrap();
     let read = || open(&store).reader().unwrap().events(RUN, Seq(0), usize::MAX).unwrap().len();
     let all = || {
@@ -79,7 +79,7 @@ fn answers_that_are_much_alike_can_be_read() {
     for n in 0..12 {
         let body = format!("{{\"causes\":[],\"fact\":\"{}{n}\"}}", "a".repeat(15 << 20));
         let event = NewEvent { body: body.into(), ..NewEvent::new("Occurred", Time(n)) };
-        let append = Append::new(run, head, [event].into_iter());
+        let append = Append::new(run, head, [event]);
         head = append.events.last().unwrap().head();
         backend.committer().unwrap().commit(&[append]).unwrap();
     }

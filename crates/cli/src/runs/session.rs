@@ -345,8 +345,8 @@ async fn watch_interrupts(signal: Signal, longest: Duration, at_once: InterruptN
         .print();
     if insisted().await {
         at_once.say();
-        #[expect(clippy::disallowed_methods, reason = "the user asked twice")]
         retold::leftovers::remove_all();
+        #[expect(clippy::disallowed_methods, reason = "the user asked twice")]
         std::process::exit(Status::Interrupted.code().into());
     }
 }
