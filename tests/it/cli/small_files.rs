@@ -79,7 +79,6 @@ fn cassettes_whose_patterns_are_large_or_many() {
     };
     let small = |count: usize| replace((0..count).map(|n| (format!("a{n}b"), "y".to_owned())));
     let too_much = "take more than 128 MiB";
-    place.write("large.yaml", cassette(&large(2000), 2));
     refused(&place, "import --format cassette large.yaml", too_much);
     place.write("few.yaml", cassette(&large(10), 2));
     read(&place, "import --format cassette few.yaml", too_much);
@@ -106,7 +105,6 @@ fn parser_files_within_their_other_limits() {
     let options = json!((0..1000).map(|n| format!("o{n}")).collect::<Vec<_>>()).to_string();
     let files = [
         ("patterns.yaml", file(300, 100, &|n| format!("regex: 'value {n} is ([a-z]+)'"))),
-        ("large.yaml", file(30, 10, &|n| format!(r"regex: '[\pL\pN]{{20}}x{n}'"))),
         ("tags.yaml", file(300, 100, &|n| format!("tag: t{n}"))),
         ("options.yaml", file(5, 100, &|_| format!("one_of: {options}"))),
     ];

@@ -79,11 +79,13 @@ pub(super) fn leave_nothing(
         live::remove(&folder.place());
     }
     let no_runtime = |e: &dyn Display| CliError::new(Status::Io, format!("no runtime: {e}"));
-    let tokio = tokio::runtime::Builder::new_current_thread().build();
-    let tokio = tokio.map_err(|e| no_runtime(&e))?;
     // Other runs of the command may go on in the runtime of this thread.
     std::thread::scope(|scope| {
-        let ended = scope.spawn(|| tokio.block_on(abandon(log, run)).map(drop)).join();
-        ended.map_err(|_| no_runtime(&"its thread ended"))?.map_err(CliError::from)
+        let ended = scope.spawn(|| {
+            let tokio = tokio::runtime::Builder::new_current_thread().build();
+            let tokio = tokio.map_err(|e| no_runtime(&e))?;
+            tokio.block_on(abandon(log, run)).map(drop).map_err(CliError::from)
+        });
+        ended.join().map_err(|_| no_runtime(&"its thread ended"))?
     })
 }
