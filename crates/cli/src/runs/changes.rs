@@ -145,7 +145,7 @@ pub(crate) fn refuse_others(
     let Some(first) = others.first() else { return Ok(()) };
     let keys = studies.asking_keys(&started.experiment).join(", ");
     let message = format!(
-        "it says what is asked, and a run goes on with what it was asked before; {keys} may change"
+        "this changes what the model is asked, and a run keeps its questions when it continues; only these may change: {keys}"
     );
     let error = CliError::from(ConfigError::of_override(first, message));
     let options: Vec<(&str, String)> =
