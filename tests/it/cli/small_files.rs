@@ -79,6 +79,7 @@ fn cassettes_whose_patterns_are_large_or_many() {
     };
     let small = |count: usize| replace((0..count).map(|n| (format!("a{n}b"), "y".to_owned())));
     let too_much = "take more than 128 MiB";
+    place.write("large.yaml", cassette(&large(2000), 2));
     refused(&place, "import --format cassette large.yaml", too_much);
     place.write("few.yaml", cassette(&large(10), 2));
     read(&place, "import --format cassette few.yaml", too_much);

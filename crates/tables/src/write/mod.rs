@@ -1,6 +1,7 @@
 //! Tables as files and streams: one format per file.
 
 mod arrow;
+mod cells;
 mod csv;
 mod jsonl;
 mod parquet;
@@ -53,6 +54,12 @@ pub enum WriteError {
     /// The rows do not fit the format.
     #[error(transparent)]
     Arrow(#[from] ArrowError),
+    /// A row cannot be written as CSV.
+    #[error(transparent)]
+    Csv(#[from] ::csv::Error),
+    /// A row cannot be written as JSON.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
     /// Parquet cannot be written.
     #[error(transparent)]
     Parquet(#[from] ::parquet::errors::ParquetError),
@@ -84,8 +91,8 @@ pub fn writer<'a>(
 ) -> Result<Box<dyn TableWriter + 'a>, WriteError> {
     let schema: SchemaRef = schema(columns);
     Ok(match format {
-        TableFormat::Csv => Box::new(csv::CsvTable::new(out, &schema)?),
-        TableFormat::Jsonl => Box::new(jsonl::JsonlTable::new(out)),
+        TableFormat::Csv => Box::new(csv::CsvTable::new(out, columns)?),
+        TableFormat::Jsonl => Box::new(jsonl::JsonlTable::new(out, columns)),
         TableFormat::Parquet => Box::new(parquet::ParquetTable::new(out, schema)?),
         TableFormat::Arrow => Box::new(arrow::ArrowTable::new(out, &schema)?),
     })
