@@ -22,8 +22,9 @@ ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "target" / "wheel-data" / "scripts"
 #: The folder of `license-files` and `[tool.maturin.sbom] include` there.
 SHIPPED = ROOT / "target" / "shipped"
-#: The profile of Cargo.toml, which pyproject.toml names for the module.
-PROFILE = "wheel"
+#: Whether others get this wheel: `scripts/wheel` asks for the profile of Cargo.toml that makes it small. Without that, what README's
+#: first command has built is used again.
+IS_SHIPPED = "--profile wheel" in os.environ.get("MATURIN_PEP517_ARGS", "")
 NAME = "retold.exe" if os.name == "nt" else "retold"
 
 
@@ -32,13 +33,10 @@ def _program() -> None:
     # RETOLD_BUILT_PROGRAM names one that was built already, such as for an older libc.
     built = os.environ.get("RETOLD_BUILT_PROGRAM")
     if not built:
-        subprocess.run(
-            ["cargo", "build", "--profile", PROFILE, "--locked", "--package", "retold-cli", "--bin", "retold"],
-            cwd=ROOT,
-            check=True,
-        )
+        profile, folder = ("wheel", "wheel") if IS_SHIPPED else ("dev", "debug")
+        subprocess.run(["cargo", "build", "--profile", profile, "--locked", "--bin", "retold"], cwd=ROOT, check=True)
         target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-        built = str(target / PROFILE / NAME)
+        built = str(target / folder / NAME)
     shutil.rmtree(SCRIPTS.parent, ignore_errors=True)
     SCRIPTS.mkdir(parents=True)
     shutil.copy2(built, SCRIPTS / NAME)
@@ -55,13 +53,12 @@ def prepare_metadata_for_build_wheel(directory: str, settings: Any = None) -> st
 
 def build_wheel(directory: str, settings: Any = None, metadata: str | None = None) -> str:
     shipped.notices(SHIPPED)
-    # Other flags build everything again, which is not worth it for tests.
-    is_for_tests = "--profile dev" in os.environ.get("MATURIN_PEP517_ARGS", "")
-    if not is_for_tests:
+    # Other flags build everything again, which only what is shipped is worth.
+    if IS_SHIPPED:
         os.environ["CARGO_ENCODED_RUSTFLAGS"] = shipped.flags()
     _program()
     wheel = maturin.build_wheel(directory, settings, metadata)
-    if not is_for_tests:
+    if IS_SHIPPED:
         shipped.check([os.path.join(directory, wheel)])
     return wheel
 

@@ -1,5 +1,5 @@
 //! Every example of the README and of the guides is run, so that they stay true.
-//! In blocks marked `sh` or `console`, lines that begin with `retold` or `cargo run --release --`
+//! In blocks marked `sh` or `console`, lines that begin with `retold` or `cargo run --`
 //! are run in order in one folder that has the repository's `config`. A line must succeed, unless
 //! `# exit N` follows it. Blocks marked `sh shared-data` use real data from outside the repository
 //! and have a test of their own.
@@ -32,7 +32,7 @@ fn commands(readme: &str, kinds: &[&str]) -> Vec<String> {
 fn example(line: &str) -> Option<Example> {
     let (line, comment) = line.split_once(" #").unwrap_or((line, ""));
     let args =
-        line.strip_prefix("cargo run --release -- ").or_else(|| line.strip_prefix("retold "))?;
+        line.strip_prefix("cargo run -- ").or_else(|| line.strip_prefix("retold "))?;
     let code = comment.trim().strip_prefix("exit ").map_or(0, |code| {
         // An explanation may follow the code: `# exit 1: some decisions flip`.
         code.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap()
@@ -173,7 +173,7 @@ fn every_example_on_real_data_works() {
 #[test]
 fn examples_are_found() {
     let text = "```sh\n$ retold log\nretold check latest  # exit 1\n```\n```yaml\nretold no\n```\n\
-                ```console\ncargo run --release -- run x.yaml\nscripts/test\n```\nretold no\n";
+                ```console\ncargo run -- run x.yaml\nscripts/test\n```\nretold no\n";
     let found: Vec<(String, i32)> = commands(text, &["sh", "console"])
         .iter()
         .filter_map(|line| example(line))
