@@ -45,6 +45,9 @@ pub fn explain(message: &str) -> String {
     if let Some(number) = not_finite(&message) {
         return format!("{number} is not a finite number");
     }
+    if message.starts_with("budget breached: ") {
+        return "a file has at most 250,000 values, with those that its aliases repeat".to_owned();
+    }
     if let Some(said) = yaml_syntax(&message) {
         return said.to_owned();
     }

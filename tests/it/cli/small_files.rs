@@ -107,8 +107,11 @@ fn parser_files_within_their_other_limits() {
     let files = [
         ("patterns.yaml", file(300, 100, &|n| format!("regex: 'value {n} is ([a-z]+)'"))),
         ("tags.yaml", file(300, 100, &|n| format!("tag: t{n}"))),
-        ("options.yaml", file(5, 100, &|_| format!("one_of: {options}"))),
+        ("options.yaml", file(5, 40, &|_| format!("one_of: {options}"))),
     ];
+    let values = file(5, 100, &|_| format!("one_of: {options}"));
+    place.write("values.yaml", values);
+    refused(&place, "check latest --parsers values.yaml", "at most 250,000 values");
     for (name, text) in files {
         assert!(text.len() < 4 * MB, "{name}: {}", text.len());
         place.write(name, text);

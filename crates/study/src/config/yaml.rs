@@ -40,8 +40,11 @@ pub fn read_text(path: &Path) -> Result<String, ConfigError> {
 
 /// A path in a config: relative to the config if such a file exists, otherwise unchanged.
 pub fn relative_to(config: &Path, path: &Path) -> PathBuf {
-    let near = config.parent().map(|folder| folder.join(path)).filter(|near| near.exists());
-    near.unwrap_or_else(|| path.to_owned())
+    let near = config.parent().unwrap_or(Path::new("")).join(path);
+    match !near.exists() && path.exists() {
+        true => path.to_owned(),
+        false => near,
+    }
 }
 
 /// Reads a typed config; `path` is for messages.
