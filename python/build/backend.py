@@ -45,9 +45,8 @@ def _program() -> None:
 def prepare_metadata_for_build_wheel(directory: str, settings: Any = None) -> str:
     # maturin looks for the folder and the files already here.
     SCRIPTS.mkdir(parents=True, exist_ok=True)
-    SHIPPED.mkdir(parents=True, exist_ok=True)
-    for name in (shipped.NOTICES, shipped.MATERIALS):
-        (SHIPPED / name).touch()
+    # The wheel has its licences from here.
+    shipped.notices(SHIPPED)
     return maturin.prepare_metadata_for_build_wheel(directory, settings)
 
 

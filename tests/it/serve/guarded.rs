@@ -62,7 +62,7 @@ fn whoever_does_not_know_the_token_gets_nothing() {
         served.stranger(&format!("{head}{header}\r\n"))
     };
     let port = host.split(':').nth(1).unwrap();
-    let wrong = token.replace(|c: char| c.is_ascii_digit(), "a");
+    let wrong: String = token.chars().rev().collect();
     for (path, header) in [
         ("/", String::new()),
         ("/run/latest", "Accept: application/json\r\n".to_owned()),
