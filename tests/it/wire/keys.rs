@@ -303,7 +303,7 @@ fn no_key_in_a_body_is_left_and_the_program_has_what_it_was_sent() {
         }
     }
     let run = place.ok("export latest");
-    assert!(run.contains(r#""command":["sh"]"#) && !run.contains("ask() {"), "{run}");
+    assert!(run.contains(r#"\"command\":[\"sh\"]"#) && !run.contains("ask() {"), "{run}");
     assert!(run.contains(r#""expires_in\":3600, \"n\":1.0 }"#), "{run}");
 }
 
