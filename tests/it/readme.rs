@@ -31,8 +31,7 @@ fn commands(readme: &str, kinds: &[&str]) -> Vec<String> {
 
 fn example(line: &str) -> Option<Example> {
     let (line, comment) = line.split_once(" #").unwrap_or((line, ""));
-    let args =
-        line.strip_prefix("cargo run -- ").or_else(|| line.strip_prefix("retold "))?;
+    let args = line.strip_prefix("cargo run -- ").or_else(|| line.strip_prefix("retold "))?;
     let code = comment.trim().strip_prefix("exit ").map_or(0, |code| {
         // An explanation may follow the code: `# exit 1: some decisions flip`.
         code.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap()
