@@ -70,7 +70,7 @@ fn in_a_bucket() {
 #[cfg_attr(not(real_clients), ignore = "scripts/test installs moto")]
 fn in_a_bucket_on_a_bad_day() {
     let lab = Lab::troubled(3);
-    one_goes_on(&lab, 300);
+    one_goes_on(&lab, 600);
     lab.has_met_every_mishap();
 }
 
