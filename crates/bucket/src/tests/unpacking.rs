@@ -97,7 +97,7 @@ fn a_ledger_that_unpacks_to_more_than_its_size_allows_is_damaged() {
     started(&open(&store), RUN);
     let mut names = objects(&store).into_iter();
     let name = names.find(|name| name.as_ref().contains("ledger/")).unwrap();
-    let lines = "{\"content\":\"x\"}\n".repeat(8 << 20);
+    let lines = format!("{{\"content\":\"{}\"}}\n", "x".repeat(1 << 20)).repeat(128);
     replaced(&store, &name, zstd::bulk::compress(lines.as_bytes(), 3).unwrap());
     // The runs can still be listed by their folders, but nobody writes after what cannot be read.
     let error = || {
