@@ -218,8 +218,7 @@ impl Reader for SqliteReader {
                 // No run has as many events as that, so the range never reaches another run's
                 // events.
                 let after = i64::from(u32::try_from(after.0).unwrap_or(u32::MAX));
-                // From the next event on, not after this one: that would read its page, which may be damaged.
-                let bounds = params![(no << 32) + after + 1, (no + 1) << 32, limit];
+                let bounds = params![(no << 32) + after, (no + 1) << 32, limit];
                 let mut rows = select.query(bounds)?;
                 let mut events = Vec::with_capacity(limit.clamp(0, 4096) as usize);
                 let mut bytes = 0;

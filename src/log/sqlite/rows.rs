@@ -32,7 +32,7 @@ pub(super) fn statement(db: &Connection) -> rusqlite::Result<Arc<str>> {
         "SELECT e.id, e.kind, e.time, e.call, e.sample, e.request, {hash}, e.cause, e.content, {body},
           e.body, e.hash
         FROM events e {requests} {contents}
-        WHERE e.id >= ?1 AND e.id < ?2 ORDER BY e.id LIMIT ?3"
+        WHERE e.id > ?1 AND e.id < ?2 ORDER BY e.id LIMIT ?3"
     )
     .into())
 }
