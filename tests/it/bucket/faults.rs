@@ -90,12 +90,19 @@ fn answered(store: SocketAddr, request: &Received, mishap: Option<Mishap>) -> Re
         Some(Mishap::Reset) => return Reply::reset(),
         _ => {}
     }
-    let answer = pass_on(store, request);
+    let mut answer = pass_on(store, request);
     let half = answer.body.len() / 2;
+    let is_head = request.method == "HEAD";
+    if is_head {
+        // It says how large the object is, and nothing of it follows.
+        let length = answer.headers.iter().find(|(name, _)| name == "content-length");
+        answer.body = vec![0; length.map_or(0, |(_, length)| length.parse().unwrap())];
+    }
     let headers = answer.headers.into_iter().filter(|(name, _)| !is_of_connection(name));
     let whole = headers.fold(Reply::new(answer.status, answer.body), |reply, (name, value)| {
         reply.header(&name, &value)
     });
+    let whole = if is_head { whole.cut_after(0) } else { whole };
     match mishap {
         Some(Mishap::LostReply) => Reply::reset(),
         // Of an empty body, half is all.
