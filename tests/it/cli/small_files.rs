@@ -107,7 +107,6 @@ fn parser_files_within_their_other_limits() {
     let files = [
         ("patterns.yaml", file(300, 100, &|n| format!("regex: 'value {n} is ([a-z]+)'"))),
         ("tags.yaml", file(300, 100, &|n| format!("tag: t{n}"))),
-        ("options.yaml", file(5, 40, &|_| format!("one_of: {options}"))),
     ];
     let values = file(5, 100, &|_| format!("one_of: {options}"));
     place.write("values.yaml", values);
