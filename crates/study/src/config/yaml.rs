@@ -38,7 +38,7 @@ pub fn read_text(path: &Path) -> Result<String, ConfigError> {
     })
 }
 
-/// A path in a config: relative to the config if such a file exists, otherwise unchanged.
+/// A path in a config: relative to the config, unless there is such a file only in the working directory.
 pub fn relative_to(config: &Path, path: &Path) -> PathBuf {
     let near = config.parent().unwrap_or(Path::new("")).join(path);
     match !near.exists() && path.exists() {
