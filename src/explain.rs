@@ -24,7 +24,7 @@ pub fn explain(message: &str) -> String {
         .and_then(|rest| rest.split_once(", expected "))
     {
         let what = if message.starts_with("unknown field") { "key" } else { "value" };
-        let known = known.trim_start_matches("one of ");
+        let known = known.trim_start_matches("one of ").replace(" or ", ", ");
         let near =
             known.split(", ").max_by(|a, b| likeness(a, unknown).total_cmp(&likeness(b, unknown)));
         let near = near.filter(|near| likeness(near, unknown) >= 0.6);

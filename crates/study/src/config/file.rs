@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use super::error::ConfigError;
 use super::prompts::prompts;
 use super::wrong::ConfigProblem;
-use super::yaml::{ConfigHead, ConfigSeed, load, read_text, relative_to, with_overrides};
+use super::yaml::{ConfigHead, ConfigSeed, load_with, read_text, relative_to};
 use crate::template::TemplateText;
 use retold::escaping::printable;
 
@@ -33,7 +33,7 @@ impl ConfigFile<'_> {
     /// [`ConfigError`] with line or key.
     pub(crate) fn names_seed(&self) -> Result<bool, ConfigError> {
         let ConfigFile { path, text, overrides, is_trusted: _ } = self;
-        let ConfigSeed { seed, random_seed } = with_overrides(load(path, text)?, overrides)?;
+        let ConfigSeed { seed, random_seed } = load_with(path, text, overrides)?;
         Ok(seed.is_some() || random_seed.is_some())
     }
 
@@ -46,8 +46,8 @@ impl ConfigFile<'_> {
         experiment: &str,
     ) -> Result<T, ConfigError> {
         let ConfigFile { path, text, overrides, is_trusted: _ } = self;
-        let config = with_overrides(load(path, text)?, overrides)?;
-        let head: ConfigHead = with_overrides(load(path, text)?, overrides)?;
+        let config = load_with(path, text, overrides)?;
+        let head: ConfigHead = load_with(path, text, overrides)?;
         match head.experiment.filter(|named| named != experiment) {
             None => Ok(config),
             Some(other) => {

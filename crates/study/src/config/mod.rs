@@ -15,12 +15,13 @@ mod common;
 mod error;
 mod file;
 mod kinds;
-mod mistake;
 mod named;
+mod node;
 mod place;
 mod prompts;
 mod request_keys;
 mod schema;
+mod typed;
 mod wrong;
 mod yaml;
 

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::error::{ConfigError, snippet};
-use super::mistake::{Mistake, mistake};
+use super::node::{Place, YamlNode};
+use super::typed::{Mistake, typed};
 use retold::encoding;
 use retold::encoding::TextError;
 use retold::explain::{explain, not_finite};
@@ -52,56 +53,94 @@ pub fn relative_to(config: &Path, path: &Path) -> PathBuf {
 /// # Errors
 /// [`ConfigError::Invalid`] with the line.
 pub fn load<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, ConfigError> {
-    // Invalid YAML is reported as such, whatever was expected where it breaks.
-    let sound = serde_saphyr::from_str::<serde::de::IgnoredAny>(text).map(|_| ());
-    sound.and_then(|()| serde_saphyr::from_str(text)).map_err(|error| {
+    let node = node(path, text)?;
+    typed(&node).map_err(|mistake| of_mistake(path, text, &mistake))
+}
+
+/// The value of a config.
+fn node(path: &Path, text: &str) -> Result<YamlNode, ConfigError> {
+    YamlNode::read(text).map_err(|error| {
         let error = error.without_snippet();
-        let plain = error.to_string();
-        let (line, column) =
-            error.location().map_or((1, 1), |place| (place.line(), place.column()));
-        let message =
-            plain.strip_suffix(&format!(" at line {line}, column {column}")).unwrap_or(&plain);
-        let Mistake { line, column, message } = mistake::<T>(text, (line, column), error, message);
-        let snippet = snippet(text, line);
-        ConfigError::Invalid { path: path.display().to_string(), line, column, message, snippet }
+        let place = error.location().map_or((1, 1), |place| (place.line(), place.column()));
+        invalid(path, text, place, explain(reason(&error.to_string())))
     })
+}
+
+/// What a YAML reader says, without the place.
+fn reason(said: &str) -> &str {
+    said.rsplit_once(" at line ").map_or(said, |(reason, _)| reason)
+}
+
+fn of_mistake(path: &Path, text: &str, mistake: &Mistake) -> ConfigError {
+    let message = match mistake.missing() {
+        None => explain(&mistake.said),
+        Some((key, group)) => {
+            let group = match group {
+                "" => "the config".to_owned(),
+                group => format!("the group {group}"),
+            };
+            format!("{group} lacks the key {key:?}, which has no default")
+        }
+    };
+    invalid(path, text, mistake.place.unwrap_or((1, 1)), message)
+}
+
+fn invalid(path: &Path, text: &str, (line, column): Place, message: String) -> ConfigError {
+    let snippet = snippet(text, line);
+    ConfigError::Invalid { path: path.display().to_string(), line, column, message, snippet }
+}
+
+/// Reads a typed config to which settings are applied.
+///
+/// # Errors
+/// [`ConfigError::Invalid`], [`ConfigError::Override`].
+pub(super) fn load_with<T: Serialize + DeserializeOwned>(
+    path: &Path,
+    text: &str,
+    settings: &[String],
+) -> Result<T, ConfigError> {
+    let mut config: T = load(path, text)?;
+    for setting in settings {
+        let wrong = |message: &str| ConfigError::of_override(setting, explain(message));
+        let whole = serde_json::to_value(&config).map_err(|e| wrong(&e.to_string()))?;
+        let whole = YamlNode::of_value(with_setting(whole, setting)?);
+        config = typed(&whole).map_err(|mistake| wrong(&mistake.said))?;
+    }
+    Ok(config)
 }
 
 /// Applies `KEY=VALUE` settings (dots between nested keys, values as YAML) to a config.
 ///
 /// # Errors
 /// [`ConfigError::Override`].
-pub fn with_overrides<T: Serialize + DeserializeOwned>(
-    config: T,
-    settings: &[String],
-) -> Result<T, ConfigError> {
-    settings.iter().try_fold(config, |config, setting| {
-        let wrong = |message: String| ConfigError::of_override(setting, message);
-        let (key, value) = setting
-            .split_once('=')
-            .ok_or_else(|| wrong("write KEY=VALUE, with dots between nested keys".to_owned()))?;
-        let value: Value = serde_saphyr::from_str(value).map_err(|e| {
-            let reason = e.without_snippet().to_string();
-            let reason =
-                reason.split_once(" at line ").map_or(reason.as_str(), |(reason, _)| reason);
-            let is_number = not_finite(reason).is_some();
-            let reason = explain(reason);
-            wrong(if is_number { reason } else { format!("the value is not YAML: {reason}") })
-        })?;
-        let mut whole = serde_json::to_value(&config).map_err(|e| wrong(e.to_string()))?;
-        let mut place = &mut whole;
-        for part in key.split('.') {
-            if place.is_null() {
-                *place = Value::Object(Default::default());
-            }
-            let Value::Object(map) = place else {
-                return Err(wrong(format!("{part:?} is not inside a group of keys")));
-            };
-            place = map.entry(part).or_insert(Value::Null);
+pub fn with_overrides(config: Value, settings: &[String]) -> Result<Value, ConfigError> {
+    settings.iter().try_fold(config, |config, setting| with_setting(config, setting))
+}
+
+fn with_setting(mut whole: Value, setting: &str) -> Result<Value, ConfigError> {
+    let wrong = |message: String| ConfigError::of_override(setting, message);
+    let (key, value) = setting
+        .split_once('=')
+        .ok_or_else(|| wrong("write KEY=VALUE, with dots between nested keys".to_owned()))?;
+    let value: Value = serde_saphyr::from_str(value).map_err(|e| {
+        let said = e.without_snippet().to_string();
+        let said = reason(&said);
+        let is_number = not_finite(said).is_some();
+        let said = explain(said);
+        wrong(if is_number { said } else { format!("the value is not YAML: {said}") })
+    })?;
+    let mut place = &mut whole;
+    for part in key.split('.') {
+        if place.is_null() {
+            *place = Value::Object(Default::default());
         }
-        *place = value;
-        serde_json::from_value(whole).map_err(|e| wrong(explain(&e.to_string())))
-    })
+        let Value::Object(map) = place else {
+            return Err(wrong(format!("{part:?} is not inside a group of keys")));
+        };
+        place = map.entry(part).or_insert(Value::Null);
+    }
+    *place = value;
+    Ok(whole)
 }
 
 #[cfg(test)]
