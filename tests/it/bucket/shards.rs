@@ -135,11 +135,3 @@ fn of_game24_in_a_bucket_on_a_bad_day() {
     is_merged_to_a_single_run(&lab, &game24());
     lab.has_met_every_mishap();
 }
-
-#[test]
-#[cfg_attr(not(real_clients), ignore = "scripts/test installs moto")]
-fn of_a_deliberation_in_a_bucket_on_a_bad_day() {
-    let lab = Lab::troubled(6);
-    is_merged_to_a_single_run(&lab, &deliberation());
-    lab.has_met_every_mishap();
-}

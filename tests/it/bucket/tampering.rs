@@ -215,7 +215,7 @@ fn without_prefix(text: &str) -> String {
     text.replace("study/", "")
 }
 
-fn everything_is_said(lab: &Lab) {
+fn everything_is_said<'a>(lab: &Lab, cases: impl Iterator<Item = &'a Case>) {
     for seed in [1, 2] {
         lab.ok(&format!("run small.yaml --quiet --no-outputs --set seed={seed}"));
     }
@@ -227,7 +227,7 @@ fn everything_is_said(lab: &Lab) {
         of_first.filter(|name| name.starts_with(&format!("runs/{}", runs[0]))).collect();
     assert!(segments.len() > 5, "{segments:?}");
     let log = Tampered { lab, whole, runs, segments };
-    for case in &CASES {
+    for case in cases {
         (case.tamper)(&log);
         is_said(&log, case);
         lab.restore(&log.whole);
@@ -262,13 +262,14 @@ fn is_said(log: &Tampered<'_>, case: &Case) {
 
 #[test]
 fn of_a_folder_everything_is_said() {
-    everything_is_said(&Lab::folder());
+    everything_is_said(&Lab::folder(), CASES.iter());
 }
 
+/// A bucket differs from a folder in how an object is read, not in what follows from it: some of the cases show that.
 #[test]
 #[cfg_attr(not(real_clients), ignore = "scripts/test installs moto")]
-fn of_a_bucket_everything_is_said() {
-    everything_is_said(&Lab::bucket());
+fn of_a_bucket_the_same_is_said() {
+    everything_is_said(&Lab::bucket(), CASES.iter().step_by(4));
 }
 
 /// Nobody starts a new log among the runs of one whose marker is gone.

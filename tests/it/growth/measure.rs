@@ -10,11 +10,11 @@ use super::shapes::Shape;
 
 /// A parser that is this fast at [`SHORT`] and at [`LONG`] bytes is linear enough: quadratic time,
 /// even with the cheapest steps, would take longer.
-const NEVER_MIND: Duration = Duration::from_nanos(if cfg!(debug_assertions) { 500 } else { 40 });
+const NEVER_MIND: Duration = Duration::from_nanos(if cfg!(unoptimised) { 500 } else { 40 });
 
 /// The lengths that are compared first, and those that confirm a suspicion. They are shorter in a
-/// debug build, where everything takes ten times as long.
-const LONG: usize = if cfg!(debug_assertions) { 32 << 10 } else { 64 << 10 };
+/// build that is not optimised, where everything takes ten times as long.
+const LONG: usize = if cfg!(unoptimised) { 32 << 10 } else { 64 << 10 };
 const SHORT: usize = LONG / 16;
 const LONGEST: usize = 4 * LONG;
 
