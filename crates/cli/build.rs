@@ -1,7 +1,7 @@
 //! Tells the tests where the workspace is (`RETOLD_ROOT`), whether the real data is there
 //! (`cfg(shared_data)`), whether `scripts/test` has installed the SDKs of other languages
-//! (`cfg(real_clients)`) and a browser with its driver (`cfg(real_browser)`), and whether tests can act as another user
-//! (`cfg(other_users)`): as root.
+//! (`cfg(real_clients)`) and a browser with its driver (`cfg(real_browser)`), whether tests can act as another user
+//! (`cfg(other_users)`), as root, and whether they are built without optimisation (`cfg(unoptimised)`).
 //!
 //! Tests on data and documents that are not part of the repository are marked
 //! `#[cfg_attr(not(shared_data), ignore = "..")]`, so that a plain clone lists them as ignored,
@@ -11,6 +11,10 @@ use std::path::Path;
 
 #[expect(clippy::disallowed_methods, reason = "cargo says in the environment where the package is")]
 fn main() {
+    println!("cargo::rustc-check-cfg=cfg(unoptimised)");
+    if std::env::var_os("OPT_LEVEL").is_some_and(|level| level == "0") {
+        println!("cargo::rustc-cfg=unoptimised");
+    }
     println!("cargo::rustc-check-cfg=cfg(shared_data)");
     println!("cargo::rerun-if-changed=build.rs");
     let manifest = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();

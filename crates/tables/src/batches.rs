@@ -137,7 +137,7 @@ impl Rows {
     }
 
     pub(crate) fn add(&mut self, row: &[Cell<'_>]) {
-        debug_assert_eq!(row.len(), self.columns.len(), "a value for each column");
+        assert_eq!(row.len(), self.columns.len(), "a value for each column");
         for (column, cell) in self.columns.iter_mut().zip(row) {
             column.add(cell);
             if let Cell::Text(text) = cell {

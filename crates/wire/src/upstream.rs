@@ -12,7 +12,7 @@ use retold::model::{Failure, FailureKind, NamedUrl, percent_decoded};
 
 use crate::addresses::{ELSEWHERE, LED, ORIGIN, OWN, is_host};
 use crate::heads::is_forwarded;
-use crate::incoming::{CALL, Incoming};
+use crate::incoming::Incoming;
 use crate::limits::{CONNECT, FILES_EXHAUSTED, LONGEST_UPSTREAM, SILENCE};
 use crate::locations::translate_all;
 use crate::open_files;
@@ -307,7 +307,6 @@ fn url_below(base: &Url, path: &str, query: Option<&str>) -> Option<Url> {
 fn forwarded(headers: &HeaderMap) -> HeaderMap {
     let mut all = HeaderMap::with_capacity(headers.len() + 1);
     for (name, value) in headers.iter().filter(|(name, _)| is_forwarded(name)) {
-        debug_assert_ne!(name.as_str(), CALL);
         all.append(name.clone(), value.clone());
     }
     // What is recorded is what was said, not how it was packed.

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use self::fields::OutOfRange;
-use self::fields::{AGES, EDUCATION, INCOME, LEANING, LOCATION};
+use self::fields::{EDUCATION, INCOME, LEANING, LOCATION};
 use retold::parse::text::free_text::FreeTextParams;
 use retold::parse::thinking;
 use retold::parse::{FoundValue, ParserFamily, Strategy, StrategyParser};
@@ -105,7 +105,6 @@ fn read(object: &Map<String, Value>) -> Result<(Demographics, Vec<String>), OutO
         political_leaning: listed("political_leaning", LEANING)?,
         occupation: object.get("occupation").and_then(Value::as_str).map(str::to_owned),
     };
-    debug_assert!(AGES.contains(&demographics.age));
     Ok((demographics, warnings))
 }
 
