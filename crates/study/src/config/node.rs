@@ -36,7 +36,7 @@ impl YamlNode {
     /// The value of a YAML text.
     ///
     /// # Errors
-    /// What is no YAML, is too large, or has a number that is not finite.
+    /// The text is not YAML or has too many values, or a number in it is not finite.
     pub(super) fn read(text: &str) -> Result<YamlNode, serde_saphyr::Error> {
         Ok(serde_saphyr::from_str::<Option<Spanned<RawYaml>>>(text)?.map_or_else(
             || YamlNode { place: None, content: YamlContent::Plain(Value::Null, None) },
@@ -64,7 +64,7 @@ impl YamlNode {
         YamlNode { place: Some(place(referenced)), content }
     }
 
-    /// A value that is in no file.
+    /// The node of a value that no file has, such as one from `--set`.
     pub(super) fn of_value(value: Value) -> YamlNode {
         let content = match value {
             Value::Object(entries) => YamlContent::Group(

@@ -1,5 +1,5 @@
-//! Types, read from a value with places. What is wrong is said once, here, with its place: of a value that has another
-//! type than it should, of a key that is not known, and of a group that lacks a key.
+//! Types, read from a value with places. A value of the wrong type, an unknown key and a missing key are reported here, each
+//! with its place.
 
 use std::fmt;
 
