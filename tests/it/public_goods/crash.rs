@@ -7,7 +7,7 @@ use super::runs::{games, trouble};
 use crate::support::child;
 use crate::support::kills::{Killed, begin};
 
-/// Long enough for several kills, short enough for a slow machine.
+/// Long enough for several kills.
 const LONG: [&str; 2] = ["games=4", "game_length=4"];
 
 fn killed() -> Killed {
@@ -23,8 +23,8 @@ fn killed() -> Killed {
 /// What the process to be killed does.
 #[test]
 fn child() {
-    if let Some(path) = child::task() {
-        begin(&killed(), path.as_ref());
+    if let Some(task) = child::task() {
+        begin(&killed(), &task);
     }
 }
 

@@ -9,7 +9,7 @@ use crate::support::kills::{Killed, begin};
 
 fn killed() -> Killed {
     Killed {
-        // Long enough for several kills, short enough for a slow machine.
+        // Long enough for several kills.
         experiment: society("society.yaml", &["days=8"]),
         model: |misbehaviour| SimulatedModel::new(7, misbehaviour, Box::new(SimulatedSociety)),
         trouble: trouble(),
@@ -21,8 +21,8 @@ fn killed() -> Killed {
 /// What the process to be killed does.
 #[test]
 fn child() {
-    if let Some(path) = child::task() {
-        begin(&killed(), path.as_ref());
+    if let Some(task) = child::task() {
+        begin(&killed(), &task);
     }
 }
 
