@@ -1,6 +1,5 @@
 //! An experiment that is killed (SIGKILL) at several moments continues as if nothing had happened.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
