@@ -81,7 +81,7 @@ pub use skeleton::{expand, externalise};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{
     BackedUp, Cell, CutLength, ForeignDatabase, ForeignError, HeldFile, LogCopy, SqliteBackend,
-    SqliteOptions,
+    SqliteOptions, close_all,
 };
 pub use uncounted::UncountedEvents;
 pub use verify::{Verification, events_root, outcome_digest, verify_all, verify_run};

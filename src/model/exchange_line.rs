@@ -145,7 +145,7 @@ pub fn answer_in(reply: Value, dialect: &dyn Dialect) -> Result<Response, NotRea
 
 /// The answer in a reply, in the form of this API alone.
 fn read_by(dialect: &dyn Dialect, reply: Value) -> Result<Response, NotRead> {
-    try_read(dialect, || dialect.answer(reply))?
+    try_read(dialect.name(), || dialect.answer(reply))?
 }
 
 #[cfg(test)]

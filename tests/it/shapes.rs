@@ -69,7 +69,7 @@ fn reshaped(value: &Value) -> impl Iterator<Item = Value> {
 
 /// Reads what must not stop a reader.
 fn read<T>(dialect: &dyn Dialect, what: &dyn Fn() -> String, read: impl FnOnce() -> T) -> T {
-    try_read(dialect, read).unwrap_or_else(|fault| panic!("{fault}: {}", what()))
+    try_read(dialect.name(), read).unwrap_or_else(|fault| panic!("{fault}: {}", what()))
 }
 
 fn check_reply(dialect: &dyn Dialect, reply: &Value) {
@@ -88,7 +88,7 @@ fn check_reply(dialect: &dyn Dialect, reply: &Value) {
 
 fn check_stream(dialect: &dyn Dialect, events: &[Value]) {
     let what = || json!(events).to_string();
-    let reply = read(dialect, &what, || dialect.assembled(events));
+    let reply = read(dialect, &what, || dialect.assemble(events));
     check_reply(dialect, &reply);
 }
 

@@ -62,6 +62,7 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
     ScratchFolder::remove_left();
     signal::tidy_up();
     let code = executed(catalogue);
+    signal::give_way();
     leftovers::remove_all();
     code
 }
@@ -102,6 +103,7 @@ fn executed(catalogue: &Catalogue) -> ExitCode {
         Invocation::Common(command) => commands::run(*command, global, &output),
     };
     let status = result.unwrap_or_else(|error| {
+        signal::give_way();
         output.error(&error);
         // The pager has the screen until then.
         output.end();

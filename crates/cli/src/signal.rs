@@ -8,8 +8,11 @@ use tokio::signal::unix::SignalKind;
 /// Whether the command ends by itself when a signal comes.
 static ARE_AWAITED: AtomicBool = AtomicBool::new(false);
 
-/// Ends a command that does not wait for signals when one comes, so that it leaves nothing: a signal drops nothing by
-/// itself.
+/// Whether a signal ends the command.
+static HAS_COME: AtomicBool = AtomicBool::new(false);
+
+/// Ends a command that does not wait for signals when one comes, so that it leaves nothing and its log is in order: a signal
+/// drops nothing by itself.
 #[cfg(unix)]
 pub(crate) fn tidy_up() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
@@ -20,6 +23,8 @@ pub(crate) fn tidy_up() {
             signals.next().await
         });
         if !ARE_AWAITED.load(Ordering::SeqCst) {
+            HAS_COME.store(true, Ordering::SeqCst);
+            retold::log::close_all();
             retold::leftovers::remove_all();
             end(received);
         }
@@ -28,6 +33,13 @@ pub(crate) fn tidy_up() {
 
 #[cfg(not(unix))]
 pub(crate) fn tidy_up() {}
+
+/// Leaves it to the signal to end the command, if one has come: an error is only that it was stopped.
+pub(crate) fn give_way() {
+    while HAS_COME.load(Ordering::SeqCst) {
+        std::thread::park();
+    }
+}
 
 /// Ends with the code that shells give to a command that a signal ended.
 #[cfg(unix)]

@@ -2,6 +2,7 @@
 
 use retold::jsonl::JsonlError;
 use retold::log::{ForeignError, LogError};
+use retold::model::providers::ReaderFault;
 
 pub use crate::yaml::YamlProblem;
 
@@ -37,6 +38,9 @@ pub enum FileProblem {
     /// It is not text.
     #[error("it is not UTF-8")]
     NotUtf8,
+    /// Its reader stopped, which is a mistake of ours.
+    #[error(transparent)]
+    Reader(#[from] ReaderFault),
     /// It is not YAML.
     #[error("not YAML that can be read: {0}")]
     Yaml(YamlProblem),

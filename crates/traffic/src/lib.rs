@@ -29,6 +29,7 @@ use std::path::PathBuf;
 
 use retold::id::Time;
 use retold::model::longer_integer;
+use retold::model::providers::try_read;
 use retold_wire::Rules;
 
 use collect::{Plan, collect};
@@ -68,6 +69,27 @@ pub struct Options {
 /// # Errors
 /// [`TrafficError`].
 pub fn import(
+    format: Format,
+    paths: &[PathBuf],
+    options: Options,
+    time: Time,
+) -> Result<TrafficImport, TrafficError> {
+    whole(format, paths, || files(format, paths, options, time))
+}
+
+/// What a reader makes of files. If it stops, that is a mistake of ours, and nothing of them is stored.
+fn whole(
+    format: Format,
+    paths: &[PathBuf],
+    read: impl FnOnce() -> Result<TrafficImport, TrafficError>,
+) -> Result<TrafficImport, TrafficError> {
+    try_read(format.name(), read).unwrap_or_else(|fault| {
+        let path = paths.first().map_or_else(String::new, |path| path.display().to_string());
+        Err(TrafficError::wrong(&path, None, FileProblem::Reader(fault)))
+    })
+}
+
+fn files(
     format: Format,
     paths: &[PathBuf],
     mut options: Options,
@@ -113,10 +135,13 @@ pub fn import_bytes(
     options: Options,
     time: Time,
 ) -> Result<TrafficImport, TrafficError> {
-    let mut notes = Notes::default();
-    let document = Document::new(&path, bytes);
-    let read = exchanges(format, std::iter::once(Ok(document)), &mut notes)?;
-    run(format, &[path], read, notes, options, time)
+    let paths = [path];
+    whole(format, &paths, || {
+        let mut notes = Notes::default();
+        let document = Document::new(&paths[0], bytes);
+        let read = exchanges(format, std::iter::once(Ok(document)), &mut notes)?;
+        run(format, &paths, read, notes, options, time)
+    })
 }
 
 /// Makes a run of the exchanges of files.
@@ -255,4 +280,17 @@ fn exchanges(
     let is_simulated = traces.is_simulated();
     exchanges.extend(traces.exchanges(notes).map_err(|what| TrafficError::wrong("", None, what))?);
     Ok(ReadFiles { exchanges, is_ended, is_simulated })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_that_stops_is_an_error_with_its_words_and_the_file() {
+        let stopped = whole(Format::Har, &[PathBuf::from("a.har")], || panic!("no entries"));
+        let said = stopped.err().map(|error| error.to_string());
+        let due = "a.har: a mistake in retold's reader for har (no entries): please report it; what came is kept";
+        assert_eq!(said.as_deref(), Some(due));
+    }
 }

@@ -50,7 +50,7 @@ impl Arriving {
             let dialect = asked.dialect;
             let is_last = || dialect.is_last(&data(self.framing, &self.body[event]));
             // What cannot be read ends nothing.
-            if self.last.is_none() && try_read(dialect, is_last).unwrap_or(false) {
+            if self.last.is_none() && try_read(dialect.name(), is_last).unwrap_or(false) {
                 self.last = Some(begin);
             }
         }

@@ -112,7 +112,7 @@ fn a_reader_that_stops_costs_no_answer() {
 /// The request is stored unread then, which its answer says.
 #[test]
 fn a_request_whose_reader_stops_is_named_at_its_answer() {
-    let fault = ReaderFault { api: "openai.chat", said: "no prompt".to_owned() };
+    let fault = ReaderFault { format: "openai.chat", said: "no prompt".to_owned() };
     let asked = WireRequest { fault: Some(fault), ..asked().1 };
     let body = br#"{"choices":[{"message":{"content":"One"}}]}"#;
     let response = answered(&asked, "application/json", body);

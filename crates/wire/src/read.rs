@@ -64,7 +64,7 @@ fn response(dialect: &dyn Dialect, framing: Framing, body: &[u8]) -> (Response, 
         let text = std::str::from_utf8(body).unwrap_or_default();
         return (Response::text(text), Ending::Answered);
     }
-    try_read(dialect, || reply(dialect, framing, body)).unwrap_or_else(|fault| {
+    try_read(dialect.name(), || reply(dialect, framing, body)).unwrap_or_else(|fault| {
         let mut response = Response::text("");
         add_reason(&mut response, body, fault.to_string());
         (response, Ending::Answered)

@@ -99,7 +99,7 @@ fn posted(
     path: &str,
     is_streamed: bool,
 ) -> Option<RestoredBody> {
-    let body = try_read(dialect, || dialect.body(body, path, is_streamed)).ok()?;
+    let body = try_read(dialect.name(), || dialect.body(body, path, is_streamed)).ok()?;
     Some(RestoredBody::Json(Value::Object(body)))
 }
 

@@ -1,7 +1,7 @@
 //! What is stored of an answer: without keys, and without what is redacted.
 
 use hyper::http::{HeaderMap, StatusCode};
-use retold::model::providers::{Dialect, credentials};
+use retold::model::providers::{Dialect, ReaderFault, credentials, try_read};
 use retold::model::{Response, STRUCK};
 
 use crate::framing::Framing;
@@ -19,12 +19,46 @@ pub(crate) struct StoredAnswer {
     pub(crate) chunks: Vec<(usize, u64)>,
     /// What was let through followed from the label; what is read follows from the body.
     framing: Framing,
+    /// Why nothing of it is stored.
+    withheld: Option<ReaderFault>,
 }
+
+/// What takes keys out of answers, as a [`ReaderFault`] names it.
+const STRIKING: &str = "keys in answers";
 
 impl StoredAnswer {
     /// The answer to a request to this path that came with this body. The program has it whole: a key that it brings is left out
     /// here alone, and a program that sends on what it gets in a replay asks for the same.
     pub(crate) fn new(
+        kept: Transmission,
+        path: &str,
+        body: &[u8],
+        chunks: Vec<(usize, u64)>,
+        masks: &Masks,
+        redaction: &Redaction,
+    ) -> Self {
+        StoredAnswer::or_withheld(kept, body, chunks, |kept, chunks| {
+            StoredAnswer::struck(kept, path, body, chunks, masks, redaction)
+        })
+    }
+
+    /// What is left of an answer without its keys, or nothing of it if they could not be looked for: the program has its answer
+    /// in any case, and a key must not be stored.
+    fn or_withheld(
+        kept: Transmission,
+        body: &[u8],
+        chunks: Vec<(usize, u64)>,
+        strike: impl FnOnce(Transmission, Vec<(usize, u64)>) -> Self,
+    ) -> Self {
+        try_read(STRIKING, || strike(kept.clone(), chunks.clone())).unwrap_or_else(|fault| {
+            let body = vec![b'*'; body.len()];
+            let kept = Transmission { masked: true, headers: Vec::new(), ..kept };
+            let framing = Framing::of_body("", &body);
+            StoredAnswer { kept, body, chunks, framing, withheld: Some(fault) }
+        })
+    }
+
+    fn struck(
         kept: Transmission,
         path: &str,
         body: &[u8],
@@ -45,7 +79,7 @@ impl StoredAnswer {
         let header = |(name, value): (String, String)| (name, redaction.text(&value).into_owned());
         let headers = kept.headers.into_iter().map(header).collect();
         let kept = Transmission { masked, redacted, headers, ..kept };
-        StoredAnswer { kept, body, chunks, framing }
+        StoredAnswer { kept, body, chunks, framing, withheld: None }
     }
 
     /// What it is, as the answer to a request.
@@ -71,6 +105,10 @@ impl StoredAnswer {
             let reason = format!("the request is stored unread: {fault}");
             read::add_reason(response, &whole.body, reason);
         }
+        if let (Some(fault), UpstreamReading::Answer(response)) = (&whole.withheld, &mut reading) {
+            let reason = format!("nothing of it is stored, because it may have keys: {fault}");
+            read::add_reason(response, &whole.body, reason);
+        }
         (whole, reading)
     }
 
@@ -91,11 +129,23 @@ impl StoredAnswer {
 
     /// A key that the events of a stream cut into pieces is found when they have been read as one text. Whether there was one.
     fn without_pieces(self, read: &Response, masks: &Masks) -> (Self, bool) {
-        let Some(keys) = masks.for_pieces(read) else { return (self, false) };
-        let StoredAnswer { kept, body, chunks, framing } = self;
-        let (body, chunks, masked) = keys.answer(framing, body, kept.end.is_some(), chunks);
-        let kept = Transmission { masked: kept.masked | masked, ..kept };
-        (StoredAnswer { kept, body, chunks, framing }, masked)
+        if !try_read(STRIKING, || masks.for_pieces(read).is_some()).unwrap_or(true) {
+            return (self, false);
+        }
+        let StoredAnswer { kept, body, chunks, framing, withheld } = self;
+        let is_masked = kept.masked;
+        let kept = Transmission { masked: false, ..kept };
+        let mut stored = StoredAnswer::or_withheld(kept, &body, chunks, |kept, chunks| {
+            let keys = masks.for_pieces(read).unwrap_or_default();
+            let (body, chunks, masked) =
+                keys.answer(framing, body.clone(), kept.end.is_some(), chunks);
+            let kept = Transmission { masked, ..kept };
+            StoredAnswer { kept, body, chunks, framing, withheld: None }
+        });
+        let masked = stored.kept.masked;
+        stored.kept.masked |= is_masked;
+        stored.withheld = withheld.or(stored.withheld);
+        (stored, masked)
     }
 
     /// A failed attempt has no content, so its whole body is kept here, and its text beside it.
@@ -125,20 +175,24 @@ mod tests {
             ..Transmission::default()
         };
         let redaction = Redaction::default();
-        let path = "/chat/completions";
-        let stored = StoredAnswer::new(kept, path, body.as_bytes(), Vec::new(), &masks, &redaction);
+        let stored = StoredAnswer::new(kept, PATH, body.as_bytes(), Vec::new(), &masks, &redaction);
+        let (stored, _) = stored.whole(&asked(headers), StatusCode::OK, &HeaderMap::new(), &masks);
+        (String::from_utf8(stored.body).unwrap(), stored.kept.masked)
+    }
+
+    const PATH: &str = "/chat/completions";
+
+    fn asked(headers: HeaderMap) -> WireRequest {
         let incoming = Incoming {
             upstream: "openai".to_owned(),
             is_led: false,
             method: Method::POST,
-            path: path.to_owned(),
+            path: PATH.to_owned(),
             query: None,
             headers,
             body: "{}".into(),
         };
-        let asked = incoming.asked(&Rules::default()).unwrap();
-        let (stored, _) = stored.whole(&asked, StatusCode::OK, &HeaderMap::new(), &masks);
-        (String::from_utf8(stored.body).unwrap(), stored.kept.masked)
+        incoming.asked(&Rules::default()).unwrap()
     }
 
     #[test]
@@ -159,5 +213,21 @@ mod tests {
             json!({"choices": [{"message": {"content": "ok"}, "logprobs": {"content": tokens}}]});
         let (body, masked) = stored("application/json", &whole.to_string());
         assert!(masked && !body.contains("\"456\"") && body.contains("ok"), "{body}");
+    }
+
+    #[test]
+    fn an_answer_whose_keys_could_not_be_looked_for_is_withheld_and_says_why() {
+        let headers = vec![("x-key".to_owned(), KEY.to_owned())];
+        let kept = Transmission { headers, ..Transmission::default() };
+        let body = format!("\"{KEY}\"");
+        let stored =
+            StoredAnswer::or_withheld(kept, body.as_bytes(), vec![(25, 0)], |_, _| panic!("a key"));
+        assert_eq!(stored.body, vec![b'*'; 25]);
+        assert!(stored.kept.headers.is_empty() && stored.kept.masked);
+        let (none, masks) = (HeaderMap::new(), Masks::default());
+        let (_, read) = stored.whole(&asked(HeaderMap::new()), StatusCode::OK, &none, &masks);
+        let UpstreamReading::Answer(response) = read else { panic!("a failure") };
+        let said = response.extra[retold::model::UNREADABLE].to_string();
+        assert!(said.contains("nothing of it is stored") && said.contains("a key"), "{said}");
     }
 }

@@ -237,7 +237,7 @@ impl Incoming {
             && !fields.contains_key(ADDRESS)
         {
             let dialect = providers::at(&self.path);
-            match try_read(dialect, || self.read_by(dialect, fields, &integers)) {
+            match try_read(dialect.name(), || self.read_by(dialect, fields, &integers)) {
                 Ok(Some(stored)) => return Ok(stored),
                 Ok(None) => {}
                 Err(stopped) => fault = Some(stopped),

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::guard::{self, Fuel};
 use super::open_file::OpenFile;
-use super::{BUSY, FileUse, PAGE_BYTES, SqliteBackend, WalUse, busy, journal, schema};
+use super::{BUSY, FileUse, PAGE_BYTES, SqliteBackend, WalUse, busy, ending, journal, schema};
 use crate::log::backend::Backend;
 use crate::log::error::LogError;
 use crate::log::finding::FileFault;
@@ -40,6 +40,7 @@ impl SqliteBackend {
 
     /// Opens a file that we may write.
     pub(super) fn to_write(&self, flags: OpenFlags) -> Result<OpenFile, LogError> {
+        ending::will_write();
         let db = self.open_file(&self.path, flags)?;
         if self.is_read_only(&db)? {
             Err(self

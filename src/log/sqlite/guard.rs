@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 
-use super::schema;
+use super::{ending, schema};
 use crate::log::finding::FileFault;
 use crate::prompt::LONGEST_REQUEST;
 
@@ -69,7 +69,9 @@ impl Fuel {
         let full = steps(bytes);
         let left = Arc::new(AtomicI64::new(full));
         let counted = Arc::clone(&left);
-        let is_out = move || counted.fetch_sub(i64::from(COUNTED), Ordering::Relaxed) < 0;
+        let is_out = move || {
+            counted.fetch_sub(i64::from(COUNTED), Ordering::Relaxed) < 0 || ending::is_ending()
+        };
         db.progress_handler(COUNTED, Some(is_out))?;
         Ok(Fuel { left, full })
     }

@@ -8,6 +8,7 @@ mod connection;
 mod contents;
 mod cut_off;
 mod descriptors;
+mod ending;
 mod ends;
 mod faults;
 mod foreign;
@@ -41,6 +42,7 @@ use rusqlite::OpenFlags;
 
 pub use backup::BackedUp;
 pub use descriptors::HeldFile;
+pub use ending::close_all;
 pub use foreign::{Cell, ForeignDatabase, ForeignError};
 pub use header::CutLength;
 

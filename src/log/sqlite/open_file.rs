@@ -12,6 +12,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags};
 
 use super::descriptors::HeldFile;
+use super::ending::OpenCount;
 use crate::sidecar;
 
 /// An open file. Its fields are dropped in this order.
@@ -20,6 +21,7 @@ pub(super) struct OpenFile {
     db: Connection,
     _held: HeldFile,
     _done: NextClose,
+    _count: OpenCount,
 }
 
 impl OpenFile {
@@ -34,7 +36,13 @@ impl OpenFile {
             false => Connection::open_with_flags(name, flags)?,
         };
         let folder = sidecar::canonical(log).parent().map(Path::to_owned);
-        Ok(OpenFile { _wait: Wait { folder }, db, _held: held, _done: NextClose })
+        Ok(OpenFile {
+            _wait: Wait { folder },
+            db,
+            _held: held,
+            _done: NextClose,
+            _count: OpenCount::new(),
+        })
     }
 }
 

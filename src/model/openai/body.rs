@@ -36,7 +36,7 @@ pub(super) fn is_an_answer(text: &str) -> bool {
 impl SuccessBody {
     /// The answer to a chat request.
     pub(super) fn into_response(self, secrets: &Secrets) -> Result<Response, Failure> {
-        try_read(&OpenAiChat, || self.chat(secrets))
+        try_read(OpenAiChat.name(), || self.chat(secrets))
             .unwrap_or_else(|fault| Ok(self.unread(&fault, secrets)))
     }
 

@@ -3,14 +3,12 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::dialect::Dialect;
-
 /// A reader stopped at what it was given.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a mistake in retold's reader for {api} ({said}): please report it; what came is kept")]
+#[error("a mistake in retold's reader for {format} ({said}): please report it; what came is kept")]
 pub struct ReaderFault {
-    /// The API whose reader it is.
-    pub api: &'static str,
+    /// The API or format whose reader it is.
+    pub format: &'static str,
     /// What the reader said.
     pub said: String,
 }
@@ -20,13 +18,13 @@ pub struct ReaderFault {
 ///
 /// # Errors
 /// [`ReaderFault`].
-pub fn try_read<T>(dialect: &dyn Dialect, read: impl FnOnce() -> T) -> Result<T, ReaderFault> {
+pub fn try_read<T>(format: &'static str, read: impl FnOnce() -> T) -> Result<T, ReaderFault> {
     // What was being made is dropped.
     catch_unwind(AssertUnwindSafe(read)).map_err(|panic| {
         let said = panic.downcast_ref::<String>().map(String::as_str);
         let said =
             said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a word");
-        ReaderFault { api: dialect.name(), said: said.to_owned() }
+        ReaderFault { format, said: said.to_owned() }
     })
 }
 
@@ -35,15 +33,14 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::model::providers::OTHER;
 
     #[test]
     fn a_reader_that_stops_is_a_fault_with_its_words() {
-        assert_eq!(try_read(&OTHER, || 1), Ok(1));
-        let fault = try_read(&OTHER, || -> Value { panic!("no {}", "object") }).unwrap_err();
+        assert_eq!(try_read("http", || 1), Ok(1));
+        let fault = try_read("http", || -> Value { panic!("no {}", "object") }).unwrap_err();
         let said = "a mistake in retold's reader for http (no object): please report it; what came is kept";
         assert_eq!(fault.to_string(), said);
-        assert_eq!(try_read(&OTHER, || -> Value { panic!("no") }).unwrap_err().said, "no");
-        assert!(try_read(&OTHER, || json!([1]).as_object_mut().unwrap().len()).is_err());
+        assert_eq!(try_read("http", || -> Value { panic!("no") }).unwrap_err().said, "no");
+        assert!(try_read("http", || json!([1]).as_object_mut().unwrap().len()).is_err());
     }
 }

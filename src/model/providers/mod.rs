@@ -117,7 +117,7 @@ pub fn conversation(dialect: &str, body: &Map<String, Value>) -> Option<Conversa
         dialect.converse(body, messages, &mut chat);
         chat
     };
-    let chat = try_read(dialect, read).ok()?;
+    let chat = try_read(dialect.name(), read).ok()?;
     (!chat.messages.is_empty()).then_some(chat)
 }
 

@@ -148,6 +148,28 @@ fn a_scratch_log_is_removed_by_every_signal_that_can_be_caught() {
 }
 
 #[test]
+fn a_log_is_in_order_after_a_signal_in_the_middle_of_an_import() {
+    let place = Place::new();
+    place.write("few.jsonl", exchange(0));
+    place.ok("import few.jsonl");
+    place.write("many.jsonl", (0..60_000).map(|n| exchange(n) + "\n").collect::<String>());
+    for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130), (Signal::HUP, 129)] {
+        let mut command = place.command();
+        command.args(["import", "many.jsonl"]).stdout(Stdio::null()).stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
+        let wal = place.path("retold.db-wal");
+        soon("a WAL", || (wal.metadata().ok()?.len() > 1 << 20).then_some(()));
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        let ended = child.wait_with_output().unwrap();
+        assert_eq!(ended.status.code(), Some(code));
+        assert!(!String::from_utf8_lossy(&ended.stderr).contains("error"), "{ended:?}");
+        assert!(!wal.exists(), "{signal:?}");
+        assert_eq!(place.json("log").0["runs"].as_array().unwrap().len(), 1);
+        place.ok("verify");
+    }
+}
+
+#[test]
 fn the_scratch_log_of_a_killed_process_is_removed_by_the_next_command() {
     let place = Place::new();
     let ((mut killed, folder), (mut living, other)) = (importing(&place), importing(&place));
