@@ -45,8 +45,8 @@ pub fn explain(message: &str) -> String {
     if let Some(number) = not_finite(&message) {
         return format!("{number} is not a finite number");
     }
-    if message.starts_with("budget breached: ") {
-        return "a file has at most 250,000 values, with those that its aliases repeat".to_owned();
+    if let Some(breach) = message.strip_prefix("budget breached: ") {
+        return budget(breach).to_owned();
     }
     if let Some(said) = yaml_syntax(&message) {
         return said.to_owned();
@@ -57,7 +57,22 @@ pub fn explain(message: &str) -> String {
     }
 }
 
-/// What the messages of a YAML reader mean that speak of its grammar: what they contain, and what they say.
+/// The limit of serde-saphyr's `Budget` that a file exceeds, by the name of its `BudgetBreach`.
+fn budget(breach: &str) -> &'static str {
+    let end = breach.find(|c: char| !c.is_alphanumeric()).unwrap_or(breach.len());
+    match &breach[..end] {
+        "Events" | "Nodes" => "a file has at most 250,000 values, with those that its aliases repeat",
+        "Depth" => "values lie within each other, at most 64 deep",
+        "Aliases" | "AliasAnchorRatio" | "Anchors" | "MergeKeys" => {
+            "it repeats values by aliases too often: write them out"
+        }
+        "ScalarBytes" => "its texts have at most 64 MiB",
+        "Documents" => "it has too many YAML documents",
+        _ => "it is too large for its reader",
+    }
+}
+
+/// Messages of a YAML reader about its grammar, and their meaning: the words that they contain, and our sentence.
 const YAML_SYNTAX: &[(&str, &str)] = &[
     (
         "mapping values are not allowed",
@@ -132,7 +147,7 @@ pub fn not_finite(message: &str) -> Option<&str> {
     rest.strip_suffix(" rejected by the configured policy")
 }
 
-/// What a deserialiser found and what it expected, if the message is of that kind.
+/// The found and the expected value in a deserialiser's message; `None` for other messages.
 pub fn mismatch(message: &str) -> Option<(&str, &str)> {
     let rest = ["invalid type: ", "invalid value: "];
     let rest = rest.into_iter().find_map(|start| message.strip_prefix(start))?;
@@ -140,7 +155,7 @@ pub fn mismatch(message: &str) -> Option<(&str, &str)> {
     rest.rsplit_once(", expected ")
 }
 
-/// What was expected, without Rust type names.
+/// The expected value in words, without Rust type names.
 pub fn words(expected: &str) -> &str {
     let name = expected.split(" with ").next().unwrap_or(expected);
     match name {
@@ -167,7 +182,7 @@ pub fn words(expected: &str) -> &str {
     }
 }
 
-/// What was found, in the same words.
+/// The found value, in the same words.
 fn found_words(found: &str) -> String {
     let inside = |kind: &str| found.strip_prefix(kind).map(|rest| rest.trim_matches('`'));
     if let Some(text) = inside("string ") {

@@ -111,6 +111,10 @@ fn parser_files_within_their_other_limits() {
     let values = file(5, 100, &|_| format!("one_of: {options}"));
     place.write("values.yaml", values);
     refused(&place, "check latest --parsers values.yaml", "at most 250,000 values");
+    place.write("aliases.yaml", format!("parsers:\n- &a {{name: p}}\n{}", "- *a\n".repeat(200)));
+    refused(&place, "check latest --parsers aliases.yaml", "by aliases too often");
+    place.write("levels.yaml", format!("parsers: {}{}", "[".repeat(64), "]".repeat(64)));
+    refused(&place, "check latest --parsers levels.yaml", "at most 64 deep");
     for (name, text) in files {
         assert!(text.len() < 4 * MB, "{name}: {}", text.len());
         place.write(name, text);
