@@ -9,18 +9,6 @@ use crate::global::GlobalArgs;
 use crate::help;
 
 /// Record, replay and re-parse LLM experiments.
-///
-/// Every request to a model and every answer is an event in an append-only log. After a crash, a
-/// run continues without paying again for any answer that had arrived; it can be replayed offline,
-/// and parsed again with a better parser years later.
-///
-/// Exit codes: 0 success; 1 a difference was found (divergence, flips, a damaged log); 2 wrong
-/// usage or input; 3 the log or a file could not be read or written; 4 the model failed, a limit of
-/// the run was reached, or no participant finished; 130 interrupted by Ctrl-C, SIGTERM or a closing
-/// terminal (SIGHUP). `record`, and `replay` and `fork` with a command after --, end with the exit
-/// code of that command.
-///
-/// Colours are only used on terminals, and never if NO_COLOR is set.
 #[derive(Debug, Parser)]
 #[command(name = "retold", version, max_term_width = 100)]
 pub(crate) struct Cli {

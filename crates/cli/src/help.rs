@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use clap::Command;
+use clap::{Arg, Command};
 use clap::builder::Styles;
 
 /// What one wants to do, and with which commands. All other commands are named below these.
@@ -12,6 +12,13 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Look", &["log", "show", "stats", "table", "audit", "report", "serve"]),
     ("Prove and exchange", &["verify", "export"]),
 ];
+
+/// The exit codes of all commands.
+const EXIT_CODES: &str =
+    "Exit codes: 0 success; 1 a difference was found (divergence, flips, a damaged log); 2 wrong usage or
+input; 3 the log or a file could not be read or written; 4 the model failed, a limit of the run was
+reached, or no participant finished; 130 interrupted. `record`, and `replay` and `fork` with a
+command after --, end with that of the command.";
 
 /// The command line with this first page; `own` are the commands that only this program has.
 pub(crate) fn with_first_page(command: Command, own: &[Command], program: &str) -> Command {
@@ -44,9 +51,17 @@ pub(crate) fn with_first_page(command: Command, own: &[Command], program: &str) 
         "{header}Others:{header:#} {}\n`{program} help COMMAND` describes each command.",
         others.join(", ")
     );
+    let option = |arg: &Arg| {
+        let value = arg.get_value_names().filter(|_| arg.get_action().takes_values());
+        let value = value.map_or_else(String::new, |names| format!(" {}", names[0]));
+        arg.get_long().map(|name| format!("--{name}{value}"))
+    };
+    let options: Vec<String> = command.get_arguments().filter_map(option).collect();
+    let about = command.get_about().map(ToString::to_string).unwrap_or_default();
     let template = format!(
-        "{{before-help}}{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{page}\n\
-         {header}Options:{header:#}\n{{options}}{{after-help}}"
+        "{about}\n\n{{usage-heading}} {{usage}}\n\n{page}\n\
+         {header}Options of all commands:{header:#} {}, --version\n\n{EXIT_CODES}",
+        options.join(", ")
     );
     command.help_template(template).subcommands(own.iter().cloned())
 }
