@@ -17,8 +17,8 @@ use crate::prompt::Request;
 
 /// A store that keeps the events of many runs.
 ///
-/// A [`Log`](super::Log) is opened over one; `SqliteBackend` and
-/// [`MemoryBackend`](super::MemoryBackend) are those there are.
+/// A [`Log`](super::Log) is opened over one: `SqliteBackend`, [`MemoryBackend`](super::MemoryBackend),
+/// or one of another crate, such as that of buckets and shared folders.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -27,7 +27,7 @@ use crate::prompt::Request;
 ///
 /// let backend = MemoryBackend::new();
 /// let log = Log::new(Arc::new(backend.clone()));
-/// // The log writes through it, and readers of it see what was committed.
+/// // The log writes through the backend, whose readers see all committed events.
 /// assert_eq!(log.backend().name(), "memory");
 /// assert!(backend.reader()?.runs()?.is_empty());
 /// # Ok::<(), retold::log::LogError>(())
@@ -55,8 +55,8 @@ pub trait Backend: Send + Sync {
     /// The file that is read, if it is one that others can change.
     fn file(&self) -> Option<&Path>;
 
-    /// Whether it compares whatever it reads with a hash, as a bucket does with each segment, so that a run need not be
-    /// read as a whole before a part of it can be trusted.
+    /// True if every read is checked against a hash, as a bucket does with each segment, so that a run need not be read as a
+    /// whole before a part of it can be trusted.
     fn checks_as_it_reads(&self) -> bool;
 
     /// Takes the lease of a run.
@@ -78,12 +78,11 @@ pub trait Backend: Send + Sync {
     /// [`LogError`] if the store cannot be read.
     fn uncounted(&self, run: Option<RunId>) -> Result<Vec<UncountedEvents>, LogError>;
 
-    /// What the log once held and no longer does, as far as that can be detected. If anything was
-    /// lost, nothing can be appended.
+    /// Findings about data that the log once held and no longer does, as far as that can be
+    /// detected. If anything was lost, nothing can be appended.
     fn lost(&self) -> Vec<Finding>;
 
-    /// What is damaged about the file itself, although it can be read; `verify` looks at everything
-    /// else.
+    /// Damage to the file itself, although it can be read; `verify` looks at everything else.
     fn damaged(&self) -> Option<Finding>;
 
     /// A connection that can append. One per process is enough.
@@ -126,7 +125,7 @@ const LONGEST_HOST: usize = 255;
 #[derive(Debug)]
 pub struct Lease(#[expect(dead_code, reason = "held for its drop")] Box<dyn LeaseGuard>);
 
-/// What a backend holds for as long as a lease lasts.
+/// The guard that a backend holds for as long as a lease lasts.
 pub trait LeaseGuard: Send + Sync + std::fmt::Debug {}
 
 impl Lease {
@@ -182,7 +181,7 @@ impl Append {
         })
     }
 
-    /// What the ledger records about these events, in order, each with the end of the run at that event.
+    /// The changes that the ledger records about these events, in order, each with the end of the run at that event.
     pub fn ledger_changes(&self) -> Vec<(LedgerChange, Head)> {
         match self.origin {
             Provenance::Here => {
