@@ -52,7 +52,7 @@ pub enum DecisionPart {
     Method,
     /// The model's reasoning, where the format keeps it separately.
     Reasoning,
-    /// What was repaired or looked odd.
+    /// Repairs, and anything that looked odd.
     Warnings,
 }
 
@@ -76,7 +76,7 @@ impl DecisionPart {
     }
 }
 
-/// One side of a comparison: what a parser made of an answer. Reasoning and warnings are set only
+/// One side of a comparison: a parser's result for an answer. Reasoning and warnings are set only
 /// where they differ.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DecisionSide {
@@ -87,7 +87,7 @@ pub struct DecisionSide {
     /// The model's reasoning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
-    /// What was repaired or looked odd.
+    /// Repairs, and anything that looked odd.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// The validator's judgement, for parsers that come with a validator.
@@ -125,7 +125,7 @@ pub struct New {
     pub sample: Sample,
     /// Its choice, if it has several.
     pub choice: ChoiceNumber,
-    /// What was decided.
+    /// The decision.
     #[serde(flatten)]
     pub decided: AnswerDecision,
 }
@@ -282,12 +282,12 @@ impl CheckRun<'_> {
         let now_found = now.found;
         let mut to = DecisionSide::from(now);
         let mut was_found = now_found.filter(|_| spec == by && from.method == to.method);
-        // What the recorded parser makes of it today; unknown if the program does not have that
-        // parser.
+        // The recorded parser's result for the answer today; unknown if the program does not have
+        // that parser.
         let again = if spec == by {
             Some(to.clone())
         } else {
-            self.recorded(&spec, &answer)?.map(|mut again| {
+            self.decide_as_recorded(&spec, &answer)?.map(|mut again| {
                 if let Some(reason) = answer.unreadable() {
                     again.warnings.insert(0, Unreadable::warning(reason));
                 }
@@ -334,9 +334,9 @@ impl CheckRun<'_> {
         Ok(())
     }
 
-    /// What a recorded parser makes of an answer now, if the program has that parser. It is an
-    /// error if it has the parser but not the version.
-    fn recorded(
+    /// A recorded parser's result for an answer now, if the program has that parser. It is an error
+    /// if it has the parser but not the version.
+    fn decide_as_recorded(
         &mut self,
         spec: &ParserSpec,
         answer: &RecordedAnswer,
@@ -350,7 +350,7 @@ impl CheckRun<'_> {
             self.recorded.insert(name.clone(), parser);
         }
         let Some(Some(parser)) = self.recorded.get_mut(&name) else { return Ok(None) };
-        Ok(parser.decide(&[answer.undecided(&spec.params)])?.pop())
+        Ok(parser.decide(&[answer.as_undecided(&spec.params)])?.pop())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Numbers and counts as people read them.
 
 /// A number with its digits in groups of three: `10,000`.
-pub fn grouped(n: u64) -> String {
+pub fn group_digits(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
     for (i, digit) in digits.chars().enumerate() {
@@ -14,9 +14,9 @@ pub fn grouped(n: u64) -> String {
 }
 
 /// A count with its noun: `1 answer`, `10,000 answers`.
-pub fn counted(n: u64, noun: &str) -> String {
+pub fn count_of(n: u64, noun: &str) -> String {
     let s = if n == 1 { "" } else { "s" };
-    format!("{} {noun}{s}", grouped(n))
+    format!("{} {noun}{s}", group_digits(n))
 }
 
 #[cfg(test)]
@@ -25,7 +25,7 @@ mod tests {
 
     #[test]
     fn one_is_singular_and_digits_are_in_groups() {
-        let all = [0, 1, 2, 999, 1000, 1_234_567].map(|n| counted(n, "fact"));
+        let all = [0, 1, 2, 999, 1000, 1_234_567].map(|n| count_of(n, "fact"));
         let due = ["0 facts", "1 fact", "2 facts", "999 facts", "1,000 facts", "1,234,567 facts"];
         assert_eq!(all, due);
     }

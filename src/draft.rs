@@ -51,7 +51,7 @@ impl Draft {
             match fs::create_dir(&draft) {
                 Err(e) if e.kind() == io::ErrorKind::NotFound => {
                     fs::create_dir_all(folder_of(path))?;
-                    // Whatever is there by now may be a link, which must not be followed.
+                    // Anything that is there by now may be a link, which must not be followed.
                     fs::create_dir(&draft)?;
                 }
                 made => made?,
@@ -123,7 +123,7 @@ fn sweep(path: &Path, name: &OsStr) {
             |random: &[u8]| random.len() == 16 && random.iter().all(u8::is_ascii_hexdigit);
         // It stays locked until it is gone.
         if random.is_some_and(is_draft)
-            && let Some(_locked) = left(&entry)
+            && let Some(_locked) = try_lock(&entry)
         {
             leftovers::remove(&entry.path());
         }
@@ -131,7 +131,7 @@ fn sweep(path: &Path, name: &OsStr) {
 }
 
 /// A draft that nobody is writing any more, locked. A link is never one of our drafts.
-fn left(entry: &fs::DirEntry) -> Option<File> {
+fn try_lock(entry: &fs::DirEntry) -> Option<File> {
     let about = entry.metadata().ok()?;
     if about.is_symlink() || !(about.is_file() || about.is_dir()) {
         return None;

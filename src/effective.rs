@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::counted::{counted, grouped};
+use crate::counted::{count_of, group_digits};
 use crate::decided::{JoinedDecision, decisions_of};
 use crate::exchange::{AcceptedChain, accepted_about};
 use crate::id::{RunId, Seq};
@@ -40,7 +40,7 @@ fn as_text<S: Serializer>(error: &Option<LogError>, serializer: S) -> Result<S::
     error.as_ref().map(ToString::to_string).serialize(serializer)
 }
 
-/// What is known about the decisions of a run besides the run itself.
+/// The other sets of decisions about a run's answers, which are not in the run itself.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct EffectiveDecisions {
     /// The runs of accepted decisions about its answers, in the order in which they were accepted.
@@ -70,12 +70,12 @@ pub fn effective_decisions(
         let accepted = accepted_about(others, of)?;
         let at = accepted.iter().position(|accepted| *accepted == run);
         found.later = at.map_or(Vec::new(), |at| accepted[at + 1..].to_vec());
-        let replaced = replaced(reader, others, of, run)?;
+        let replaced = replacement(reader, others, of, run)?;
         found.decides_about = Some(DecisionReplacement { run: of, ..replaced });
         return Ok(found);
     }
     for accepted in accepted_about(others, run)? {
-        found.accepted.push(replaced(others, reader, run, accepted)?);
+        found.accepted.push(replacement(others, reader, run, accepted)?);
     }
     Ok(found)
 }
@@ -90,7 +90,7 @@ fn is_long(reader: &mut dyn Reader, run: RunId) -> Result<bool, LogError> {
 
 /// Compares accepted decisions with the recorded ones in whose place they are: those with the same name about the same
 /// choice of the same answer.
-fn replaced(
+fn replacement(
     reader: &mut dyn Reader,
     others: &mut dyn Reader,
     recorded: RunId,
@@ -175,7 +175,7 @@ impl EffectiveDecisions {
             [] => Vec::new(),
             [one] => {
                 let run = one.run;
-                let compared = one.compared();
+                let compared = one.difference();
                 vec![
                     format!(
                         "decisions accepted about these answers are in force, in run {run}{compared}"
@@ -186,7 +186,7 @@ impl EffectiveDecisions {
             several => {
                 let mut lines = vec![format!(
                     "decisions about these answers were accepted {}; of those with one name about one answer, the last is in force",
-                    counted(several.len() as u64, "time")
+                    count_of(several.len() as u64, "time")
                 )];
                 lines.extend(several.iter().map(|accepted| {
                     let DecisionReplacement { run, accepted: all, in_force, .. } = accepted;
@@ -194,9 +194,9 @@ impl EffectiveDecisions {
                         (None, _) => String::new(),
                         (Some(0), _) => "; none is in force any more".to_owned(),
                         (Some(some), Some(all)) if some == all => "; all are in force".to_owned(),
-                        (Some(some), _) => format!("; {} in force", grouped(*some)),
+                        (Some(some), _) => format!("; {} in force", group_digits(*some)),
                     };
-                    format!("in run {run}{}{in_force}", accepted.compared())
+                    format!("in run {run}{}{in_force}", accepted.difference())
                 }));
                 lines.push(as_recorded);
                 lines
@@ -219,11 +219,11 @@ impl EffectiveDecisions {
             Some(0) => format!("none of them is in force any more: later ones are in run {later}"),
             Some(some) => format!(
                 "{} of them in force, the others are replaced by later ones, in run {later}",
-                grouped(some)
+                group_digits(some)
             ),
             None => format!("where run {later} decides about the same answer, that is in force"),
         };
-        let compared = of.compared();
+        let compared = of.difference();
         format!(
             "accepted decisions about the answers of run {}{elsewhere}{compared}; {stand}",
             of.run
@@ -233,19 +233,21 @@ impl EffectiveDecisions {
 
 impl DecisionReplacement {
     /// How the two sets differ, if they were compared.
-    fn compared(&self) -> String {
+    fn difference(&self) -> String {
         let (Some(accepted), Some(both), Some(flips)) = (self.accepted, self.decisions, self.flips)
         else {
             return String::new();
         };
-        let all = counted(accepted, "decision");
+        let all = count_of(accepted, "decision");
         match both {
             0 => format!(": {all}, none in place of a recorded one"),
-            both if both == accepted => format!(": {all}, {} with another value", grouped(flips)),
+            both if both == accepted => {
+                format!(": {all}, {} with another value", group_digits(flips))
+            }
             both => format!(
                 ": {all}, {} in place of a recorded one, {} of these with another value",
-                grouped(both),
-                grouped(flips)
+                group_digits(both),
+                group_digits(flips)
             ),
         }
     }

@@ -41,7 +41,7 @@ pub struct NotUtf8 {
     /// The line, from 1, of the first invalid or zero byte; `None` if the whole file is in another
     /// encoding.
     pub line: Option<u64>,
-    /// What is wrong, and how to convert it.
+    /// The problem, and how to convert the file.
     pub reason: String,
 }
 

@@ -53,7 +53,7 @@ fn push_inert(shown: &mut String, c: char) {
     }
 }
 
-/// Whether a character could control what is shown, or hide or reorder text.
+/// True if a character could control the display, or hide or reorder text.
 fn is_dangerous(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}')

@@ -61,7 +61,9 @@ pub fn explain(message: &str) -> String {
 fn budget(breach: &str) -> &'static str {
     let end = breach.find(|c: char| !c.is_alphanumeric()).unwrap_or(breach.len());
     match &breach[..end] {
-        "Events" | "Nodes" => "a file has at most 250,000 values, with those that its aliases repeat",
+        "Events" | "Nodes" => {
+            "a file has at most 250,000 values, with those that its aliases repeat"
+        }
         "Depth" => "values lie within each other, at most 64 deep",
         "Aliases" | "AliasAnchorRatio" | "Anchors" | "MergeKeys" => {
             "it repeats values by aliases too often: write them out"

@@ -67,11 +67,11 @@
 //! - [`prompt`]: requests, their canonical form and their hash
 //! - [`model`]: who answers: servers, files of answers, programs; retries, throttle, prices
 //! - [`log`]: where events are kept: SQLite or memory, verification, the ledger
-//! - [`event`], [`content`], [`id`]: what is recorded, and the ids and hashes that name it
+//! - [`event`], [`content`], [`id`]: the recorded events, and the ids and hashes that name them
 //! - [`check`], [`decide`], [`snapshot`]: making decisions again, with registered parsers, your
 //!   own, or a program
 //! - [`compare`]: two runs, call by call and fact by fact
-//! - [`totals`]: what a run used: calls, tokens, cost, latency, and what was saved
+//! - [`totals`]: the totals of a run: calls, tokens, cost, latency, and savings
 //! - [`decided`]: the decisions of a run with their questions, and whether they are in force
 //! - [`effective`]: which decisions about a run's answers were accepted since
 //! - [`audit`]: from a decision back to everything that its prompt was made from

@@ -43,7 +43,7 @@ impl<K: Hash + Eq, V> LookupMap<K, V> {
 /// How many keys each of two generations of [`Recent`] has.
 pub(crate) const REMEMBERED: usize = 4096;
 
-/// What was inserted last: at least [`REMEMBERED`] keys, and at most twice as many.
+/// The entries inserted last: at least [`REMEMBERED`] keys, and at most twice as many.
 #[derive(Debug, Clone)]
 pub(crate) struct Recent<K, V> {
     new: LookupMap<K, V>,

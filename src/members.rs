@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-/// The members of a JSON value, whatever it is.
+/// The members of a JSON value of any kind.
 pub trait Members {
     /// Sets a member of an object. `null` becomes an object that has it; anything else stays as it is.
     fn set(&mut self, name: &str, value: Value);

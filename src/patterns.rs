@@ -7,7 +7,7 @@ use regex_automata::nfa::thompson::NFA;
 /// The most bytes that all patterns of a file take.
 pub const MOST_BYTES: usize = 128 << 20;
 
-/// What a pattern takes beside its program.
+/// The bytes that a pattern takes besides its program.
 const EACH: usize = 16 << 10;
 
 /// How often the program of a pattern is in memory: for both directions, and about as much again for a search.
@@ -40,7 +40,7 @@ pub enum PatternError {
     TooManyTogether,
 }
 
-/// What the patterns of a file may still take.
+/// The memory that the patterns of a file may still take.
 #[derive(Debug)]
 pub struct PatternBudget {
     left: usize,

@@ -21,7 +21,7 @@ pub struct ProcessStart {
     pub start: String,
 }
 
-/// What the system says of the number of a process.
+/// The system's answer about the number of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum NumberedProcess {
     /// Nothing: the process may be hidden.
@@ -41,7 +41,7 @@ impl ProcessStart {
     /// That of the process with a number on this machine; `None` if there is none, or if the system does not say it.
     pub fn of(pid: u32) -> Option<Self> {
         let (boot, namespace) = system::place()?;
-        match system::numbered(pid) {
+        match system::by_pid(pid) {
             NumberedProcess::Running(start) => Some(ProcessStart { boot, namespace, start }),
             NumberedProcess::Hidden | NumberedProcess::Ended => None,
         }
@@ -53,7 +53,7 @@ impl ProcessStart {
 pub fn is_alive(pid: u32, started: Option<&ProcessStart>) -> Option<bool> {
     // Without it, the numbers that the system shows may not be those that processes have here.
     let here = system::place()?;
-    judge(pid, started, (std::process::id(), &here), &system::numbered)
+    judge(pid, started, (std::process::id(), &here), &system::by_pid)
 }
 
 fn judge(

@@ -79,7 +79,7 @@ fn remove_if_left(folder: &Path, lock: &Path) -> io::Result<()> {
     // It stays locked until it is gone.
     if found.is_dir()
         && is_ours(&found)
-        && let Some(_locked) = left(lock)?
+        && let Some(_locked) = try_lock(lock)?
     {
         fs::remove_dir_all(folder)?;
         fs::remove_file(lock)?;
@@ -89,7 +89,7 @@ fn remove_if_left(folder: &Path, lock: &Path) -> io::Result<()> {
 
 /// A lock whose folder was never made, or is removed.
 fn remove_lock_if_left(lock: &Path, folder: &Path) -> io::Result<()> {
-    if let Some(_locked) = left(lock)?
+    if let Some(_locked) = try_lock(lock)?
         && folder.symlink_metadata().is_err()
     {
         fs::remove_file(lock)?;
@@ -98,7 +98,7 @@ fn remove_lock_if_left(lock: &Path, folder: &Path) -> io::Result<()> {
 }
 
 /// A lock that nobody holds, locked. Somebody else may have put anything there, such as a pipe.
-fn left(lock: &Path) -> io::Result<Option<File>> {
+fn try_lock(lock: &Path) -> io::Result<Option<File>> {
     let found = lock.symlink_metadata()?;
     if !found.is_file() || !is_ours(&found) {
         return Ok(None);

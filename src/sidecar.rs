@@ -46,7 +46,7 @@ pub enum SidecarError {
     Io {
         /// Where.
         path: String,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
 }
@@ -63,11 +63,11 @@ pub fn path(of: &Path, suffix: &str) -> PathBuf {
 pub fn canonical(path: &Path) -> PathBuf {
     std::fs::canonicalize(path)
         .ok()
-        .or_else(|| resolved(path, &mut MOST_LINKS.clone(), &mut |_| {}))
+        .or_else(|| resolve(path, &mut MOST_LINKS.clone(), &mut |_| {}))
         .unwrap_or_else(|| path.to_owned())
 }
 
-/// What the names of the files of a log end in after the log's own name, but for leases and kept WALs.
+/// The endings of the names of a log's files, after the log's own name, except for leases and kept WALs.
 const OF_A_LOG: &[&str] = &[
     "-mark",
     "-key",
@@ -80,19 +80,17 @@ const OF_A_LOG: &[&str] = &[
     "-search-journal",
 ];
 
-/// What comes between the log's name and the number of a WAL that was kept.
+/// The text between the log's name and the number of a WAL that was kept.
 const KEPT_WALS: &[&str] = &["-wal.damaged-", "-wal.lost-"];
 
 /// The most links that are followed, as on Linux.
 const MOST_LINKS: u32 = 40;
 
-/// Whether what is written to a path would be in the place of a log, or of a file that belongs to one by its
-/// name and folder, or would need a folder there. Links are followed, also those that lead to nothing yet.
+/// True if a file written to a path would replace a log, or a file that belongs to one by its name and folder, or would need
+/// a folder there. Links are followed, also those that lead to nothing yet.
 pub fn is_of_log(path: &Path) -> bool {
     let mut is_of_log = false;
-    resolved(path, &mut MOST_LINKS.clone(), &mut |way| {
-        is_of_log = is_of_log || is_part_of_log(way)
-    });
+    resolve(path, &mut MOST_LINKS.clone(), &mut |way| is_of_log = is_of_log || is_part_of_log(way));
     is_of_log
 }
 
@@ -118,13 +116,13 @@ fn is_part_of_log(path: &Path) -> bool {
 
 /// The absolute path without links and `..`, whether or not there is anything; `None` if it has too many links.
 /// All folders on the way are `seen`, also those that a `..` leaves again.
-fn resolved(path: &Path, links: &mut u32, seen: &mut dyn FnMut(&Path)) -> Option<PathBuf> {
+fn resolve(path: &Path, links: &mut u32, seen: &mut dyn FnMut(&Path)) -> Option<PathBuf> {
     let mut whole = Path::new(".").canonicalize().ok()?;
     for component in path.components() {
         match component {
             Component::CurDir => {}
             Component::ParentDir => drop(whole.pop()),
-            // An absolute path replaces what it is added to.
+            // An absolute path replaces the path that it is added to.
             Component::Prefix(_) | Component::RootDir | Component::Normal(_) => {
                 whole.push(component);
             }
@@ -132,21 +130,21 @@ fn resolved(path: &Path, links: &mut u32, seen: &mut dyn FnMut(&Path)) -> Option
         if let Ok(target) = whole.read_link() {
             *links = links.checked_sub(1)?;
             whole.pop();
-            whole = resolved(&whole.join(target), links, seen)?;
+            whole = resolve(&whole.join(target), links, seen)?;
         }
         seen(&whole);
     }
     Some(whole)
 }
 
-/// Whether a file begins like a log, or what is beside it shows that it is or was one: it may be damaged or gone.
+/// True if a file begins like a log, or a file beside it shows that it is or was one: it may be damaged or gone.
 fn is_log(path: &Path) -> bool {
     match path.metadata() {
         Ok(found) if found.is_file() => {
             self::path(path, "-mark").is_file()
                 || begin(path).is_ok_and(|begin| &begin == b"SQLite format 3\0")
         }
-        // Not a pipe or a device: what is read of one is gone.
+        // Not a pipe or a device: reading from one consumes its bytes.
         Ok(_) => false,
         Err(_) => {
             let begin = |suffix: &str| begin(&self::path(path, suffix));
@@ -207,8 +205,8 @@ fn make(of: &Path, path: &Path) -> std::io::Result<File> {
     use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
     let mode = std::fs::metadata(of)?.mode() & 0o666;
     let file = OpenOptions::new().read(true).write(true).create_new(true).mode(mode).open(path)?;
-    // Everyone who shares the main file must be able to share this one, whatever the first user's
-    // umask.
+    // Everyone who shares the main file must be able to share this one, regardless of the first
+    // user's umask.
     let _ = file.set_permissions(std::fs::Permissions::from_mode(mode));
     Ok(file)
 }
@@ -218,14 +216,14 @@ fn make(_of: &Path, path: &Path) -> std::io::Result<File> {
     OpenOptions::new().read(true).write(true).create_new(true).open(path)
 }
 
-/// Opens an existing file if it is what it should be; `None` if there is none.
+/// Opens an existing file if it is of the expected kind; `None` if there is none.
 #[cfg(unix)]
 fn existing(of: &Path, path: &Path, write: bool) -> Result<Option<File>, SidecarError> {
     use rustix::fs::{Mode, OFlags};
     // Checked before it is opened: opening and closing the log itself under another name would drop
     // SQLite's locks on it.
     match path.symlink_metadata() {
-        Ok(found) => checked(of, path, &found)?,
+        Ok(found) => check(of, path, &found)?,
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(io(path, source)),
     }
@@ -240,7 +238,7 @@ fn existing(of: &Path, path: &Path, write: bool) -> Result<Option<File>, Sidecar
         Err(e) => return Err(io(path, e.into())),
     };
     // It may have been replaced in between.
-    checked(of, path, &file.metadata().map_err(|e| io(path, e))?)?;
+    check(of, path, &file.metadata().map_err(|e| io(path, e))?)?;
     Ok(Some(file))
 }
 
@@ -277,8 +275,8 @@ pub fn is_same_file(_file: &File, path: &Path) -> bool {
     path.exists()
 }
 
-/// Locks a file or folder that was just made at a path, so that it cannot be taken for what a dead process has left; `None` if
-/// somebody did so before, and it is gone.
+/// Locks a file or folder that was just made at a path, so that it cannot be mistaken for one left by a dead process; `None`
+/// if somebody did so before, and it is gone.
 pub fn lock_new(file: File, path: &Path) -> Option<File> {
     match file.try_lock() {
         Ok(()) => is_same_file(&file, path).then_some(file),
@@ -289,7 +287,7 @@ pub fn lock_new(file: File, path: &Path) -> Option<File> {
 }
 
 #[cfg(unix)]
-fn checked(of: &Path, path: &Path, found: &std::fs::Metadata) -> Result<(), SidecarError> {
+fn check(of: &Path, path: &Path, found: &std::fs::Metadata) -> Result<(), SidecarError> {
     use std::os::unix::fs::MetadataExt;
     let path = || path.display().to_string();
     if found.is_symlink() {
@@ -306,7 +304,7 @@ fn checked(of: &Path, path: &Path, found: &std::fs::Metadata) -> Result<(), Side
     let us = rustix::process::geteuid().as_raw();
     let shared = match std::fs::metadata(of) {
         Ok(shared) => FileOwner { user: shared.uid(), group: shared.gid(), mode: shared.mode() },
-        // If the main file is gone, only what is ours is trusted.
+        // If the main file is gone, only our own files are trusted.
         Err(e) if e.kind() == ErrorKind::NotFound => {
             FileOwner { user: us, group: found.gid(), mode: 0 }
         }

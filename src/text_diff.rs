@@ -26,13 +26,13 @@ pub enum WordChange {
     Added,
 }
 
-/// The words that differ, in the order of the texts, with a little of what surrounds them; `…` stands for what is left
-/// out. Empty if the texts are equal.
+/// The words that differ, in the order of the texts, with a little of the text around them; `…` stands for omitted text.
+/// Empty if the texts are equal.
 pub fn word_diff(before: &str, after: &str) -> Vec<(WordChange, String)> {
     if before == after {
         return Vec::new();
     }
-    // A long text costs what differs.
+    // A long text costs only as much as its differences.
     let common = before.bytes().zip(after.bytes()).take_while(|(a, b)| a == b).count();
     let begin = word_start(before, floor(before, common));
     let (old, new) = (&before[begin..], &after[begin..]);
@@ -62,7 +62,7 @@ pub fn word_diff(before: &str, after: &str) -> Vec<(WordChange, String)> {
     let last = pieces.len().saturating_sub(1);
     for (at, (change, text)) in pieces.iter_mut().enumerate() {
         if *change == WordChange::Same {
-            *text = shortened(text, at > 0, at < last);
+            *text = shorten(text, at > 0, at < last);
         }
     }
     pieces
@@ -81,7 +81,7 @@ fn word_start(text: &str, at: usize) -> usize {
 }
 
 /// The ends of a text that are next to something else.
-fn shortened(text: &str, has_before: bool, has_after: bool) -> String {
+fn shorten(text: &str, has_before: bool, has_after: bool) -> String {
     let kept = usize::from(has_before) * AROUND + usize::from(has_after) * AROUND;
     if text.len() <= kept + AROUND {
         return text.to_owned();

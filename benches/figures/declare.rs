@@ -39,7 +39,7 @@ impl Experiment for Dialogues {
                 let question = question.because(so_far.sources());
                 let Ok(answer) = talk.ask(question).await? else { break };
                 if self.declares {
-                    so_far.asked(&answer.decision);
+                    so_far.replace_with(&answer.decision);
                     so_far.add(&answer.decision);
                 }
             }

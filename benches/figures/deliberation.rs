@@ -74,7 +74,7 @@ fn events(log: &Path) -> Vec<StoredEvent> {
 
 /// How long the run's clustering takes.
 fn cluster_again(study: &Study, events: &[StoredEvent]) -> Duration {
-    let settings = study.settings.experiment.typed::<Settings>().unwrap();
+    let settings = study.settings.experiment.read::<Settings>().unwrap();
     let config = &settings.config;
     let mut state = DeliberationState::default();
     let mut vectors: BTreeMap<String, Point> = BTreeMap::new();

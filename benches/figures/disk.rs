@@ -59,7 +59,7 @@ fn real(style: &str) {
     }
     let overrides = [format!("template={style}")];
     let study = registry::study(&root.join("config/game24.yaml"), None, &overrides).unwrap();
-    let settings = study.settings.experiment.typed::<Settings>().unwrap();
+    let settings = study.settings.experiment.read::<Settings>().unwrap();
     let game = Game24::new(settings.into_owned()).unwrap();
     let model = ScriptedModel::from_lines("answers", JsonlReader::open(&answers).unwrap()).unwrap();
     let folder = tempfile::tempdir().unwrap();

@@ -125,7 +125,7 @@ fn measured(work: impl FnOnce()) -> Took {
 
 fn record(server: &Server, study: &Study, log: &Path, in_flight: usize) {
     let settings = OpenAiSettings {
-        base_url: NamedUrl::given(server.base_url.as_str()),
+        base_url: NamedUrl::from_user(server.base_url.as_str()),
         key: None,
         timeout: Duration::from_secs(60),
     };

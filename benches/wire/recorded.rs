@@ -93,7 +93,7 @@ pub(crate) async fn recorder(log: &Path, upstream: SocketAddr) -> Serving {
         serde_json::json!({}),
     );
     let recorder = Recorder::begin(&log, RUN, started).await.unwrap();
-    let url = NamedUrl::given(format!("http://{upstream}/{UPSTREAM}"));
+    let url = NamedUrl::from_user(format!("http://{upstream}/{UPSTREAM}"));
     let upstreams = Upstreams::new(&BTreeMap::from([(UPSTREAM.to_owned(), url)])).unwrap();
     Serving::new(SessionSetup {
         log,

@@ -10,9 +10,7 @@ use retold_study::parser_file::ParserFile;
 use retold_traffic::{Format, Options, import_bytes};
 use retold_wire::http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use retold_wire::http::{Method, StatusCode};
-use retold_wire::{
-    Elsewhere, Incoming, LoggedOutcome, RestoredBody, Rules, Transmission, restored,
-};
+use retold_wire::{Elsewhere, Incoming, LoggedOutcome, RestoredBody, Rules, Transmission, restore};
 
 /// Checks one input of a target: `vcrpy`, `har`, `nock`, `batch`, `inspect`, `otlp`, `parser_file`, `keys`, `wire_answer`, `wire_shape`.
 ///
@@ -34,7 +32,7 @@ pub fn fuzz_file(target: &str, data: &[u8]) {
     let [first, second] = twice;
     assert_eq!(first, second, "{target} reads the same bytes differently");
     // Recognising a format is total, too.
-    let _ = Format::recognised(data);
+    let _ = Format::recognise(data);
 }
 
 /// What a file of another tool becomes, in words.
@@ -129,7 +127,7 @@ fn exchanged(path: &str, kind: &'static str, status: StatusCode, data: &[u8]) ->
         body: asked.into(),
     };
     let rules = Rules::default();
-    let asked = match incoming.asked(&rules) {
+    let asked = match incoming.wire_request(&rules) {
         Ok(asked) => asked,
         Err(error) => return error.to_string(),
     };
@@ -157,7 +155,7 @@ fn exchanged(path: &str, kind: &'static str, status: StatusCode, data: &[u8]) ->
 
 /// A request that is put together again from the log asks for the same.
 fn again(incoming: &Incoming, request: &retold::prompt::Request, call: &CallPath, rules: &Rules) {
-    let restored = restored(request, call).expect("it was sent over HTTP");
+    let restored = restore(request, call).expect("it was sent over HTTP");
     let body = match restored.body {
         RestoredBody::Empty => Vec::new(),
         RestoredBody::Json(value) => value.to_string().into_bytes(),
@@ -170,6 +168,6 @@ fn again(incoming: &Incoming, request: &retold::prompt::Request, call: &CallPath
         body: body.into(),
         ..incoming.clone()
     };
-    let again = again.asked(rules).expect("it was asked before");
+    let again = again.wire_request(rules).expect("it was asked before");
     assert_eq!((&again.key.call, again.request.hash()), (call, request.hash()));
 }

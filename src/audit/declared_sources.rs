@@ -15,7 +15,7 @@ use crate::log::LogError;
 /// The most prompts that are followed, so that auditing one prompt does not show a whole society.
 const MOST: usize = 4096;
 
-/// What the audited prompt was made from, and what that was made from in turn.
+/// The declared sources of the audited prompt, and their own sources in turn.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DeclaredSources {
     /// The run has no declarations: no experiment was executed.
@@ -34,7 +34,7 @@ pub enum DeclaredSources {
     },
 }
 
-/// A prompt and what it was made from.
+/// A prompt and its sources.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MadeFrom {
     /// The call.
@@ -62,7 +62,7 @@ pub enum PromptRelation {
 }
 
 /// Follows the declarations of a question.
-pub(super) fn declared(
+pub(super) fn declared_sources(
     events: &mut Events<'_>,
     question: Seq,
 ) -> Result<DeclaredSources, LogError> {
@@ -139,7 +139,7 @@ impl SourceSearch<'_, '_> {
         Ok(true)
     }
 
-    /// The questions whose answers led to what was found, and these answers and their decisions.
+    /// The questions whose answers led to the wanted events, and these answers and their decisions.
     fn questions_behind(&mut self) -> Result<(BTreeSet<Seq>, BTreeSet<Seq>), LogError> {
         let wanted = std::mem::take(&mut self.behind);
         let found = self.events.at(&wanted)?;

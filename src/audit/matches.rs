@@ -1,8 +1,8 @@
 //! Texts of the run that occur in a prompt word for word.
 //!
 //! A match proves nothing: two people may say the same thing, and a model may repeat its
-//! instructions. So matches are shown apart from what was declared, together with how rare the text
-//! is, and common texts are not shown at all: those shorter than [`LONG`], those in several
+//! instructions. So matches are shown apart from the declared sources, together with how rare the
+//! text is, and common texts are not shown at all: those shorter than [`LONG`], those in several
 //! answers, and those that occur in the settings or templates or in a prompt that was asked before
 //! anybody had said them.
 
@@ -75,11 +75,11 @@ pub(super) fn matches(
 ) -> Result<Vec<Match>, LogError> {
     let prompt = SearchedPrompt::new(request);
     let mut found: Vec<(String, Sources)> = texts(events, &prompt)?.into_iter().collect();
-    // Whatever was said later is not a source.
+    // Texts that were said later are not sources.
     found.retain(|(_, sources)| sources.counting().first().is_some_and(|first| *first < question));
     found.sort_by_key(|(text, sources)| (sources.at, std::cmp::Reverse(text.len())));
     let mut found = without_parts(found);
-    // Whatever is common is not a source either.
+    // Nor are common texts.
     found.retain(|(_, sources)| sources.counting().len() <= FEW);
     found.truncate(MOST);
     if found.is_empty() {

@@ -4,8 +4,8 @@
 //!
 //! - [`Target`]: which decision is meant.
 //! - [`audit`]: the provenance of a decision.
-//! - [`DeclaredSources`]: what prompts were made from, as the experiment declared it.
-//! - [`independence`]: which decisions are draws, which rest on the same recorded answer, and over what they are
+//! - [`DeclaredSources`]: the sources of prompts, as the experiment declared them.
+//! - [`independence`]: which decisions are draws, which rest on the same recorded answer, and across which clusters they are
 //!   independent.
 //! - [`Match`]: independently of that, texts of the run that occur in the prompt.
 

@@ -1,4 +1,4 @@
-//! What a prompt can be made from, read from the log.
+//! The possible sources of a prompt, read from the log.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +22,7 @@ pub enum Origin {
         answer: Link<()>,
         /// The hash of the answer's text or vector.
         content: ContentHash,
-        /// What a parser made of it.
+        /// The decision that a parser made about it.
         decision: Option<Link<()>>,
     },
     /// A fact.
@@ -98,7 +98,7 @@ impl Events<'_> {
         Ok(questions.collect())
     }
 
-    /// What is at the given seqs, as sources of a prompt. Their decisions are [found
+    /// The events at the given seqs, as sources of a prompt. Their decisions are [found
     /// later](Self::find_decisions), all at once.
     pub(super) fn origins(
         &mut self,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
-use super::declared_sources::{DeclaredSources, declared};
+use super::declared_sources::{DeclaredSources, declared_sources};
 use super::error::AuditError;
 use super::events::{not_found, question};
 use super::link::Link;
@@ -40,15 +40,15 @@ pub struct Audit {
     pub attempts: Vec<Link<Event>>,
     /// The question.
     pub question: Link<()>,
-    /// What was asked.
+    /// The request.
     pub request: Request,
-    /// What the call belongs to.
+    /// The labels of the call.
     pub labels: Labels,
     /// Whether its client hung up before it had the whole answer.
     pub left: Option<Link<ClientLeft>>,
     /// The facts that name the decision as their cause.
     pub facts: Vec<Link<FactOccurred>>,
-    /// What the prompt was declared to be made from.
+    /// The declared sources of the prompt.
     pub declared: DeclaredSources,
     /// Independently of that, texts of the run that also occur in the prompt.
     pub same_text: Vec<Match>,
@@ -153,7 +153,7 @@ pub fn audit(
     let question = audit.question.seq;
     let mut events = Events { reader, index: &index, run };
     if declares {
-        audit.declared = declared(&mut events, question)?;
+        audit.declared = declared_sources(&mut events, question)?;
     }
     let none = BTreeSet::new();
     let sources = match &audit.declared {

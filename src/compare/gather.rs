@@ -1,4 +1,4 @@
-//! Reads what is compared of a run.
+//! Reads the parts of a run that are compared.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::lookup::LookupMap;
 use crate::prompt::{canonical, hash_of};
 use crate::run::latest_start;
 
-/// A question, how it ended, and what was decided.
+/// A question, how it ended, and the decisions about it.
 pub(super) struct ComparedQuestion {
     pub(super) call: CallPath,
     pub(super) sample: Sample,
@@ -30,7 +30,7 @@ pub(super) struct ComparedQuestion {
 }
 
 impl ComparedQuestion {
-    /// The lane of a call: what it is called in this run, or else in the other one, whose log may be older.
+    /// The lane of a call: its name in this run, or else in the other one, whose log may be older.
     pub(super) fn lane<'a>(&'a self, twin: Option<&'a ComparedQuestion>) -> &'a str {
         let named = self.lane.as_deref().or_else(|| twin.and_then(|twin| twin.lane.as_deref()));
         named.unwrap_or(self.call.as_str())
@@ -41,8 +41,7 @@ impl ComparedQuestion {
 pub(super) enum QuestionEnd {
     /// Not at all.
     Open,
-    /// With an answer, of which the hash is kept, and that of what it says next to its text. Older forks
-    /// did not keep that.
+    /// With an answer: the hash of the answer, and the hash of its parts besides the text, which older forks did not keep.
     Answered { seq: Seq, answer: [u8; 32], beside: Option<[u8; 32]> },
     /// With its last failure.
     Failed { seq: Seq, error: [u8; 32] },
@@ -157,7 +156,7 @@ impl ComparedRunBuilder {
     fn add(&mut self, stored: &StoredEvent) -> Result<(), EventError> {
         let seq = stored.seq;
         let question = stored.cause.and_then(|cause| self.questions.get(&cause).copied());
-        if let Some((call, sample, prompt)) = stored.asked() {
+        if let Some((call, sample, prompt)) = stored.address_and_prompt() {
             let (call, lane) = (call.clone(), self.lane(stored)?);
             let asked = ComparedQuestion {
                 call,
@@ -182,13 +181,13 @@ impl ComparedRunBuilder {
                 }
                 _ => None,
             };
-            self.ended(question, seq, QuestionEnd::Answered { seq, answer, beside });
+            self.end_question(question, seq, QuestionEnd::Answered { seq, answer, beside });
         } else if stored.is_decision() {
             let at = stored.cause.and_then(|answer| self.answers.get(&answer).copied());
             if let Some(at) = at {
                 let Event::DecisionMade(made) = stored.event()? else { return Ok(()) };
                 self.decisions.insert(seq, at);
-                self.decided(at, ComparedDecision::new(seq, &made));
+                self.add_decision(at, ComparedDecision::new(seq, &made));
             }
         } else if stored.is_occurrence() {
             let (causes, fact) = stored.occurrence()?;
@@ -200,7 +199,7 @@ impl ComparedRunBuilder {
             let Event::AttemptFailed(failed) = stored.event()? else { return Ok(()) };
             if failed.details.gave_up {
                 let error = hash_of(failed.details.error.as_bytes());
-                self.ended(question, seq, QuestionEnd::Failed { seq, error });
+                self.end_question(question, seq, QuestionEnd::Failed { seq, error });
             }
         } else if let Event::RunFinished(finished) = stored.event()? {
             self.run.finished = Some(finished);
@@ -235,14 +234,14 @@ impl ComparedRunBuilder {
         self.questions.insert(seq, at);
     }
 
-    fn ended(&mut self, question: Option<usize>, seq: Seq, end: QuestionEnd) {
+    fn end_question(&mut self, question: Option<usize>, seq: Seq, end: QuestionEnd) {
         let Some(at) = question else { return };
         self.run.asked[at].end = end;
         self.answers.insert(seq, at);
     }
 
     /// Notes a decision. Of several that a program reported with one name about one choice, the last is in force.
-    fn decided(&mut self, at: usize, decision: ComparedDecision) {
+    fn add_decision(&mut self, at: usize, decision: ComparedDecision) {
         let decisions = &mut self.run.asked[at].decisions;
         let again = |earlier: &&mut ComparedDecision| {
             decision.reported.is_some() && earlier.reported == decision.reported

@@ -60,11 +60,11 @@ pub struct Comparison {
     pub state: Option<Vec<StateDifference>>,
     /// The outcome digests, of runs that have ended and have an outcome.
     pub outcome_digests: [Option<OutcomeDigest>; 2],
-    /// What they say of each other.
+    /// How they compare.
     pub outcome: SameOutcome,
 }
 
-/// What two outcome digests say of each other.
+/// How two outcome digests compare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SameOutcome {
@@ -223,7 +223,7 @@ pub fn compare_each(
     Ok(Comparison {
         one: one.run,
         other: other.run,
-        settings: setting_differences(&described(&first.started), &described(&second.started)),
+        settings: setting_differences(&description(&first.started), &description(&second.started)),
         calls,
         lanes,
         lanes_alike,
@@ -234,8 +234,8 @@ pub fn compare_each(
     })
 }
 
-/// What is compared of the beginning of a run. Its name says which run it is, and not how it was made.
-fn described(started: &RunStarted) -> Value {
+/// The compared part of the beginning of a run. Its name says which run it is, and not how it was made.
+fn description(started: &RunStarted) -> Value {
     let RunStarted { experiment, seed, settings, model, program, forked_from: _, merged_from: _ } =
         started;
     let mut settings = settings.clone();

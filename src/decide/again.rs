@@ -108,17 +108,17 @@ pub struct RevisedDecision {
 pub struct SkippedAnswers {
     /// The other parsers whose decisions were left alone.
     pub others: BTreeSet<String>,
-    /// How many answers were left alone because of that.
+    /// The number of answers left alone because of that.
     pub by_others: u64,
-    /// How many were left alone because they have no decision and no parser was named.
+    /// The number left alone because they have no decision and no parser was named.
     pub undecided: u64,
-    /// How many have no settings in the settings file.
+    /// The number of answers without settings in the settings file.
     pub without_params: u64,
-    /// How many are embeddings, which have no text to decide about.
+    /// The number of embeddings, which have no text to decide about.
     pub embeddings: u64,
-    /// How many are not read, so that their text is what it came in.
+    /// The number of answers that are not read, so that their text is the raw answer as received.
     pub not_read: u64,
-    /// How many have calls and prompts for which no parser is chosen.
+    /// The number of answers with calls and prompts for which no parser is chosen.
     pub not_chosen: u64,
     /// The choices of answers with several that were not asked for.
     pub choices: SkippedChoices,
@@ -152,7 +152,7 @@ pub fn each_decision<E: From<AgainError>>(
         left: SkippedAnswers::default(),
         each,
     };
-    // A program has no name for what it decides.
+    // A program has no name for its decisions.
     let name = Some(pending.name.clone()).filter(|name| !["", FILTER].contains(&&**name));
     let read = each_answer_decided(reader, run, name.as_deref(), |reader, answer| match only {
         Some(only) if !answer.call.is_under(only) => Ok(()),
@@ -223,7 +223,7 @@ impl<F> Pending<'_, F> {
             }
         }
         if let Again::Chosen(chooser) = self.by {
-            return self.chosen(chooser, reader, answer, recorded);
+            return self.decide_by_chooser(chooser, reader, answer, recorded);
         }
         // Settings belong to the parser that they were recorded with.
         let same = recorded.as_ref().filter(|recorded| match &self.by {
@@ -238,7 +238,7 @@ impl<F> Pending<'_, F> {
             return Ok(());
         };
         let params = params.clone();
-        self.bytes += answer.undecided(&params).bytes();
+        self.bytes += answer.as_undecided(&params).bytes();
         self.waiting.push((answer, recorded, params));
         if self.waiting.len() >= TOGETHER || self.bytes >= BYTES {
             self.decide(reader)
@@ -248,7 +248,7 @@ impl<F> Pending<'_, F> {
     }
 
     /// Decides about an answer with the parser that is chosen for it.
-    fn chosen<E: From<AgainError>>(
+    fn decide_by_chooser<E: From<AgainError>>(
         &mut self,
         chooser: &dyn Chooser,
         reader: &mut dyn Reader,
@@ -270,11 +270,11 @@ impl<F> Pending<'_, F> {
         };
         let by = parser.spec().clone();
         let now = AnswerDecision::by(parser, answer.whole());
-        self.made(reader, RevisedDecision { answer, recorded, by, now })
+        self.pass_on(reader, RevisedDecision { answer, recorded, by, now })
     }
 
     /// Passes a decision on.
-    fn made<E>(&mut self, reader: &mut dyn Reader, mut made: RevisedDecision) -> Result<(), E>
+    fn pass_on<E>(&mut self, reader: &mut dyn Reader, mut made: RevisedDecision) -> Result<(), E>
     where
         F: FnMut(&mut dyn Reader, RevisedDecision) -> Result<(), E>,
     {
@@ -289,7 +289,7 @@ impl<F> Pending<'_, F> {
     fn spec(&self, answer: &RecordedAnswer) -> Result<Option<ParserSpec>, LogError> {
         let Some((seq, made)) = &answer.decision else { return Ok(None) };
         let spec = ParserSpec::deserialize(&made.by.parser);
-        let malformed = |error| EventFault::malformed(format_args!("its parser: {error}"));
+        let malformed = |error| EventFault::defect(format_args!("its parser: {error}"));
         spec.map(Some).map_err(|error| LogError::corrupt(self.run, *seq, malformed(error)))
     }
 
@@ -352,7 +352,7 @@ impl<F> Pending<'_, F> {
         let waiting = std::mem::take(&mut self.waiting);
         self.bytes = 0;
         let asked: Vec<UndecidedAnswer<'_>> =
-            waiting.iter().map(|(answer, _, params)| answer.undecided(params)).collect();
+            waiting.iter().map(|(answer, _, params)| answer.as_undecided(params)).collect();
         let (decided, specs) = match &mut self.by {
             Again::By(decider) => {
                 let decided = decider.decide(&asked).map_err(AgainError::from)?;
@@ -375,7 +375,7 @@ impl<F> Pending<'_, F> {
             Again::Chosen(_) => (Vec::new(), Vec::new()),
         };
         for (((answer, recorded, _), now), by) in waiting.into_iter().zip(decided).zip(specs) {
-            self.made(reader, RevisedDecision { answer, recorded, by, now })?;
+            self.pass_on(reader, RevisedDecision { answer, recorded, by, now })?;
         }
         Ok(())
     }

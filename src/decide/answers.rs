@@ -24,9 +24,9 @@ pub struct RecordedAnswer {
     pub call: CallPath,
     /// Which answer to that call it is.
     pub sample: Sample,
-    /// What was asked.
+    /// The prompt of the call.
     pub prompt: PromptHash,
-    /// What the call belongs to.
+    /// The labels of the call.
     pub labels: Labels,
     /// The answer: the text of its first choice.
     pub content: Content,
@@ -47,7 +47,7 @@ impl RecordedAnswer {
     }
 
     /// The choice with the settings of a parser.
-    pub(crate) fn undecided<'a>(&'a self, params: &'a Value) -> UndecidedAnswer<'a> {
+    pub(crate) fn as_undecided<'a>(&'a self, params: &'a Value) -> UndecidedAnswer<'a> {
         let (call, sample, choice) = (Some(&self.call), Some(self.sample), self.choice);
         UndecidedAnswer { call, sample, choice, answer: self.whole(), params }
     }
@@ -126,7 +126,7 @@ pub(crate) fn each_answer_decided<E: From<LogError>>(
             }
             Event::AnswerReused(reused) => {
                 let AnswerReused { request, content, unreadable, details, .. } = reused;
-                let beside = AnswerDetails::reused(&content, details, unreadable);
+                let beside = AnswerDetails::of_reuse(&content, details, unreadable);
                 (request, content, beside)
             }
             Event::DecisionMade(made) => {

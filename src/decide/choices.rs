@@ -62,7 +62,7 @@ impl ChoiceNumber {
         (self.of > 1).then_some(self.at)
     }
 
-    /// What is added to the name of an answer to name the choice: ` choice 2`, or nothing if it is the only one.
+    /// The ending of an answer's name that names the choice: ` choice 2`, or nothing if it is the only one.
     pub fn suffix(self) -> String {
         self.among_several().map_or_else(String::new, |at| format!(" choice {at}"))
     }

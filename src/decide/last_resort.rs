@@ -11,8 +11,8 @@ use crate::parse::{ParserSpec, Parsers};
 pub const NOTHING_FOUND: &str = "default";
 
 /// The method with which a recorded parser, or the program that reported a decision, says that it found nothing. Parsers of
-/// a file say what they are themselves; others must be among those of this program. `None` if the parser has no such
-/// method, or is not known.
+/// a file name their own; others must be among those of this program. `None` if the parser has no such method, or is not
+/// known.
 pub fn last_resort(parser: &Value, parsers: &Parsers) -> Option<&'static str> {
     if parser["name"] == REPORTED || parser["params"].get(PARSER_FILE).is_some() {
         return Some(NOTHING_FOUND);

@@ -69,7 +69,7 @@ pub struct AnswerDecision {
     pub value: Value,
     /// The model's reasoning, where it is separate from the answer.
     pub reasoning: Option<String>,
-    /// What was repaired or looked odd.
+    /// Repairs, and anything that looked odd.
     pub warnings: Vec<String>,
     /// The validator's judgement, for parsers that come with a validator.
     #[serde(skip_serializing_if = "Option::is_none")]

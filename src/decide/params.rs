@@ -42,7 +42,7 @@ pub enum ParamsError {
         path: String,
         /// From 1.
         line: usize,
-        /// What is wrong.
+        /// The problem.
         what: String,
     },
 }
@@ -154,7 +154,7 @@ impl ParserParams {
     }
 
     /// The numbers of the lines whose call or sample did not occur.
-    pub fn unused(&self) -> Vec<usize> {
+    pub fn unused_lines(&self) -> Vec<usize> {
         let ParserParams::ByCall(ByCall(given)) = self else { return Vec::new() };
         let unused = given.values().filter(|given| !given.used.load(Ordering::Relaxed));
         let mut lines: Vec<usize> = unused.map(|given| given.line).collect();

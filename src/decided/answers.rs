@@ -1,4 +1,4 @@
-//! The decisions about each answer of a run, for what is written answer by answer.
+//! The decisions about each answer of a run, for output that is written answer by answer.
 
 use std::collections::BTreeMap;
 

@@ -34,7 +34,7 @@ use replaced::ReplacedDecisions;
 
 pub use answers::{AnswerDecision, DecidedAnswers};
 
-/// What was asked of a model, as decisions refer to it.
+/// A question to a model, as decisions refer to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecidedQuestion {
     /// Its seq.
@@ -43,9 +43,9 @@ pub struct DecidedQuestion {
     pub call: CallPath,
     /// The n-th answer asked for.
     pub sample: Sample,
-    /// What was asked.
+    /// The prompt of the call.
     pub prompt: PromptHash,
-    /// What the call belongs to.
+    /// The labels of the call.
     pub labels: Labels,
     /// Whether the prompt was made from something earlier in the run, as far as the run says so.
     pub is_dependent: bool,
@@ -77,9 +77,9 @@ struct JoinedAnswer {
     accepted_as: Option<Seq>,
 }
 
-/// Joins the decisions of a run with their questions, in memory that hardly grows with the run: one bit for each
-/// answer about which a decision was accepted. Decisions mostly follow soon after their questions: what is not
-/// remembered is read again.
+/// Joins the decisions of a run with their questions, in memory that hardly grows with the run: one bit for each answer
+/// about which a decision was accepted. Decisions mostly follow soon after their questions: questions that are not
+/// remembered are read again.
 ///
 /// ```
 /// # use retold::decided::DecisionJoin;
@@ -274,7 +274,7 @@ pub fn replaced_decisions(reader: &mut dyn Reader, run: RunId) -> Result<BTreeSe
 
 /// The question of an event, if it is one.
 fn question_of(event: &StoredEvent) -> Result<Option<DecidedQuestion>, LogError> {
-    let Some((call, sample, prompt)) = event.asked() else { return Ok(None) };
+    let Some((call, sample, prompt)) = event.address_and_prompt() else { return Ok(None) };
     let (seq, call) = (event.seq, call.clone());
     let labels = event.labels().map_err(LogError::from)?;
     let is_dependent = !event.because().map_err(LogError::from)?.is_empty();

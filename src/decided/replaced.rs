@@ -30,13 +30,13 @@ impl ReplacedDecisions {
         let reported_again = reported_again(reader, run)?;
         let mut replaced = ReplacedDecisions { reported_again, ..ReplacedDecisions::default() };
         for accepted in later {
-            replaced.accepted(reader, *accepted)?;
+            replaced.add_run(reader, *accepted)?;
         }
         Ok(replaced)
     }
 
-    /// Adds what a run of accepted decisions replaces.
-    fn accepted(&mut self, reader: &mut dyn Reader, run: RunId) -> Result<(), LogError> {
+    /// Adds the decisions that a run of accepted decisions replaces.
+    fn add_run(&mut self, reader: &mut dyn Reader, run: RunId) -> Result<(), LogError> {
         let Some(chain) = AcceptedChain::from(reader, run)? else { return Ok(()) };
         let (mut events, mut last) = (RunEvents::new(run), None);
         while let Some(event) = events.next(reader)? {

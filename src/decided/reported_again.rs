@@ -8,7 +8,7 @@ use crate::event::{Event, StoredEvent};
 use crate::id::{RunId, Seq};
 use crate::log::{Index, LogError, Reader, each_event_at};
 use crate::lookup::LookupMap;
-use crate::run::started;
+use crate::run::run_start;
 
 /// The decisions of a run that were reported again. Of a damaged run, those before the damage: whoever reads the run meets
 /// it.
@@ -18,7 +18,7 @@ use crate::run::started;
 pub(super) fn reported_again(reader: &mut dyn Reader, run: RunId) -> Result<SeqSet, LogError> {
     let mut latest = LatestReports::default();
     // A study's parsers decide once about each answer.
-    let read = match started(reader, run) {
+    let read = match run_start(reader, run) {
         Ok(started) if started.is_of_experiment() => Ok(()),
         Ok(_) => latest.read(reader, run),
         Err(error) => Err(error),

@@ -121,7 +121,7 @@ fn accept_about(log: &Log, of: RunId, run: u8, by: &DecidedBy, calls: &[&str]) -
 
 /// A run of accepted decisions that has none so far.
 fn accepting(log: &Log, of: RunId, run: u8) -> AcceptedRun {
-    let started = crate::run::started(log.reader().unwrap().as_mut(), of).unwrap();
+    let started = crate::run::run_start(log.reader().unwrap().as_mut(), of).unwrap();
     AcceptedRun::begin(RunId([run; 8]), of, Head::START, &started, Time(9)).unwrap()
 }
 

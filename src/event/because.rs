@@ -1,11 +1,11 @@
-//! What a prompt was made from: earlier events of the same run.
+//! The earlier events of a run that a prompt was made from.
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::outcome::{pairs, ranged, ranges};
+use super::outcome::{pairs, ranges, spans};
 use crate::id::Seq;
 
 /// The events that a prompt was made from, in ascending order: answers (which stand for the
@@ -31,7 +31,7 @@ impl Because {
         let mut seqs: Vec<u64> = seqs.into_iter().map(|seq| seq.0).collect();
         seqs.sort_unstable();
         seqs.dedup();
-        Because(ranged(&seqs))
+        Because(spans(&seqs))
     }
 
     /// Whether nothing was declared.
@@ -73,7 +73,7 @@ impl Because {
         rest.is_some_and(|rest| rest == "}" || rest.starts_with(more))
     }
 
-    /// What the question at a seq declares, given its body.
+    /// The sources that the question at a seq declares, given its body.
     ///
     /// # Errors
     /// [`BecauseError`] if these are not earlier events in ascending order.

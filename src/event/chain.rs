@@ -66,7 +66,7 @@ impl LinkedEvent {
     }
 
     /// The event of `run` as a log returns it.
-    pub fn stored(&self, run: RunId) -> StoredEvent {
+    pub fn to_stored(&self, run: RunId) -> StoredEvent {
         let Head { seq, hash } = self.head;
         let NewEvent { kind, version, time, call, sample, prompt, cause, content, body } =
             self.event.clone();
@@ -125,7 +125,7 @@ pub struct ChainLink<'a> {
     pub call: Option<&'a CallPath>,
     /// The n-th answer.
     pub sample: Option<Sample>,
-    /// What was asked.
+    /// The hash of the request.
     pub prompt: Option<PromptHash>,
     /// The event it follows from.
     pub cause: Option<Seq>,
@@ -205,15 +205,15 @@ impl<'a> ChainLink<'a> {
             Some((hash, true)) => (None, Some(hash)),
             None => (None, None),
         };
-        quoted(&mut out, "content", text.as_ref().map(|hash| &hash.0[..]));
+        push_hash(&mut out, "content", text.as_ref().map(|hash| &hash.0[..]));
         out.push_str(",\"kind\":");
         quote(&mut out, self.kind);
-        quoted(&mut out, "prompt", self.prompt.as_ref().map(|hash| &hash.0[..]));
-        quoted(&mut out, "run", Some(&self.run.0));
+        push_hash(&mut out, "prompt", self.prompt.as_ref().map(|hash| &hash.0[..]));
+        push_hash(&mut out, "run", Some(&self.run.0));
         number(&mut out, "sample", self.sample.map(i64::from));
         number(&mut out, "seq", Some(self.seq.0 as i64));
         number(&mut out, "time", Some(self.time.0));
-        quoted(&mut out, "vector", vector.as_ref().map(|hash| &hash.0[..]));
+        push_hash(&mut out, "vector", vector.as_ref().map(|hash| &hash.0[..]));
         number(&mut out, "version", Some(i64::from(self.version)));
         out.push('}');
         out
@@ -246,7 +246,7 @@ fn number(out: &mut String, key: &str, value: Option<i64>) {
     }
 }
 
-fn quoted(out: &mut String, key: &str, value: Option<&[u8]>) {
+fn push_hash(out: &mut String, key: &str, value: Option<&[u8]>) {
     if let Some(value) = value {
         // Twice as fast as formatting, and done four times per event.
         out.push_str(",\"");

@@ -16,7 +16,7 @@ use super::kinds::{
     ForkedFrom, RequestSent, ResponseDetails, ResponseReceived, RunStarted,
 };
 use super::labels::Labels;
-use super::outcome::{from_ranges, pairs, ranged, ranges};
+use super::outcome::{from_ranges, pairs, ranges, spans};
 use super::stored::{NewEvent, StoredEvent};
 use crate::content::Content;
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
@@ -32,7 +32,7 @@ pub struct EventError {
     pub seq: Seq,
     /// Its kind.
     pub kind: String,
-    /// What is wrong.
+    /// The problem.
     pub what: String,
 }
 
@@ -172,7 +172,7 @@ impl NewEvent {
                 ..row(DECISION_MADE)
             },
             Event::Occurred(FactOccurred { causes, fact }) => {
-                NewEvent::occurred(time, causes, &canonical(fact)?)
+                NewEvent::occurrence(time, causes, &canonical(fact)?)
             }
             Event::MarkRecorded(mark) => NewEvent { body: body(mark)?, ..row(MARK_RECORDED) },
             Event::RunFinished(finished) => NewEvent { body: body(finished)?, ..row(RUN_FINISHED) },
@@ -210,9 +210,9 @@ impl NewEvent {
     }
 
     /// The row of an occurrence whose fact is already canonical.
-    pub(crate) fn occurred(time: Time, causes: &[Seq], fact: &str) -> Self {
+    pub(crate) fn occurrence(time: Time, causes: &[Seq], fact: &str) -> Self {
         let causes: Vec<u64> = causes.iter().map(|c| c.0).collect();
-        let body = format!("{{\"causes\":{},\"fact\":{fact}}}", ranges(&ranged(&causes)));
+        let body = format!("{{\"causes\":{},\"fact\":{fact}}}", ranges(&spans(&causes)));
         NewEvent { body: body.into(), ..NewEvent::new(OCCURRED, time) }
     }
 }
@@ -227,7 +227,7 @@ impl StoredEvent {
     /// The event of a row.
     ///
     /// # Errors
-    /// [`EventError`] if a known kind lacks what it needs; unknown kinds are kept as they are.
+    /// [`EventError`] if a known kind lacks a column or field; unknown kinds are kept as they are.
     pub fn event(&self) -> Result<Event, EventError> {
         if self.version != VERSION {
             return Ok(Event::Unknown(Box::new(self.clone())));
@@ -311,12 +311,12 @@ impl StoredEvent {
         Ok((causes.into_iter().map(Seq).collect(), fact))
     }
 
-    /// What is kept of a `ResponseReceived` besides its content.
+    /// The details of a `ResponseReceived`, besides its content.
     pub(crate) fn details(&self) -> Result<ResponseDetails, EventError> {
         self.body()
     }
 
-    /// What the prompt of a `RequestSent` was declared to be made from.
+    /// The declared sources of the prompt of a `RequestSent`.
     pub(crate) fn because(&self) -> Result<Because, EventError> {
         Because::of_body(&self.body, self.seq).map_err(|e| self.error(e.to_string()))
     }
@@ -339,7 +339,7 @@ impl StoredEvent {
     }
 
     /// If this is a `RequestSent`: its address and its prompt, without parsing its body.
-    pub(crate) fn asked(&self) -> Option<(&CallPath, Sample, PromptHash)> {
+    pub(crate) fn address_and_prompt(&self) -> Option<(&CallPath, Sample, PromptHash)> {
         let call = self.call.as_ref().filter(|_| self.is_request())?;
         Some((call, self.sample?, self.prompt?))
     }

@@ -36,8 +36,8 @@ pub const PERSON: &str = "person";
 pub const JUDGE: &str = "judge";
 
 impl DecidedBy {
-    /// What was decided, where one answer may have several decisions: the name of the decision that it was accepted
-    /// in place of, or the name that it was given, or else the parser's.
+    /// The name of the decision, where one answer may have several: the name of the decision that it was accepted in place
+    /// of, or the name that it was given, or else the parser's.
     pub fn decides(&self) -> &str {
         if let Some(name) = &self.in_place_of {
             return name;
@@ -53,8 +53,8 @@ impl DecidedBy {
         self.decides() == earlier.decides() || !self.is_reported() && !earlier.is_reported()
     }
 
-    /// Who made it, for people: the parser with its version (of a filter also its program), or the program, the function, the person or the judge, with
-    /// the name of what was decided.
+    /// The maker of the decision, for people: the parser with its version (of a filter also its program), or the program,
+    /// the function, the person or the judge, with the name of the decision.
     pub fn made_by(&self) -> String {
         let Self { parser, .. } = self;
         let own = |value: &Value| value.as_str().unwrap_or("?").to_owned();
@@ -84,7 +84,7 @@ impl DecidedBy {
     }
 
     /// What decided in a file of another tool: its name there, and the format of the file.
-    pub fn imported(name: &str, format: &str) -> Self {
+    pub fn from_import(name: &str, format: &str) -> Self {
         let params = serde_json::json!({"imported": format, "name": name});
         let parser = serde_json::json!({"name": REPORTED, "params": params, "version": 1});
         DecidedBy { in_place_of: None, method: "imported".to_owned(), parser }

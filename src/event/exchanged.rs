@@ -1,20 +1,19 @@
 //! The outcome digest of a run that no study executes: a program's, or an import of exchanges.
 //!
-//! Such a run may have neither decisions nor facts, and the parts of its program may run in parallel. So
-//! its digest covers what was answered as well, and nothing in it depends on the schedule, on failed
-//! attempts, or on the clock. It is the BLAKE3 hash of
+//! Such a run may have neither decisions nor facts, and the parts of its program may run in parallel. So its digest covers
+//! the answers as well, and nothing in it depends on the schedule, on failed attempts, or on the clock. It is the BLAKE3
+//! hash of
 //!
 //! - `retold outcome v2` and a line feed;
 //! - how many samples have an answer, as 64 bits, little-endian;
 //! - for each of them, ordered by exchange and then by number: the hash of the exchange, and the lane;
 //! - for each lane of facts, ordered by the hash of its name: that hash, and the lane.
 //!
-//! An exchange is a call and a prompt hash; the number of a sample only orders those of one exchange,
-//! so a sample that failed does not count. A lane begins with the hash of an answer, or for facts with 32
-//! zero bytes. A decision about the answer makes it the hash of: the lane before, the hash of what decided, and
-//! the hash of the decision. A fact makes it the hash of: the lane before, the sorted names of what the fact
-//! rests on, and the hash of the fact. The name of an answer, a decision or a fact is the hash of: its exchange
-//! (for a fact, the hash of the name of its lane), and the lane after it.
+//! An exchange is a call and a prompt hash; the number of a sample only orders those of one exchange, so a sample that
+//! failed does not count. A lane begins with the hash of an answer, or for facts with 32 zero bytes. A decision about the
+//! answer makes it the hash of: the lane before, the hash of what decided, and the hash of the decision. A fact makes it the
+//! hash of: the lane before, the sorted names of the fact's causes, and the hash of the fact. The name of an answer, a
+//! decision or a fact is the hash of: its exchange (for a fact, the hash of the name of its lane), and the lane after it.
 
 use serde_json::{Map, Value, json};
 
@@ -159,7 +158,7 @@ impl ExchangesHasher {
     }
 }
 
-/// The hash of an answer: what it says, without tokens, times and ids.
+/// The hash of an answer's content and details, without tokens, times and ids.
 fn answer_hash(content: &Content, details: &ResponseDetails) -> Hash {
     let is_vector = matches!(content, Content::Vector(_));
     hash([&[u8::from(is_vector)][..], &content.hash().0, &details_digest(content, details)])
@@ -178,7 +177,7 @@ pub(crate) fn details_digest(content: &Content, details: &ResponseDetails) -> Ha
         }
         _ => json!([]),
     };
-    // What a log has has a canonical form.
+    // Values from a log have a canonical form.
     hash([canonical(&json!({"bytes": bytes, "said": said})).unwrap_or_default().as_bytes()])
 }
 

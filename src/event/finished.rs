@@ -83,7 +83,7 @@ impl RunFinished {
 /// The digests of a state: one for each of its top-level entries, by name.
 pub type StateEntries = BTreeMap<String, StateDigest>;
 
-/// What a run's facts folded into, as digests.
+/// The digests of the state that a run's facts fold into.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct FoldedState {
     /// The state at the end of the run.

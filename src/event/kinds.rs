@@ -64,7 +64,7 @@ pub struct RunStarted {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ForkedFrom {
-    /// Only what was answered before this seq of it; all of it if `None`.
+    /// Only the answers before this seq of the other run are reused; all of them if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Seq>,
     /// Whether calls that failed there are asked again. Otherwise they fail here as well.
@@ -94,10 +94,9 @@ impl RunStarted {
         RunStarted { experiment, seed, settings, model, program, forked_from, merged_from }
     }
 
-    /// Whether its outcome digest covers what was answered, see
-    /// [`ExchangesHasher`](super::ExchangesHasher): no study executes what a program did or what was
-    /// imported from exchanges. That of other runs covers decisions and facts in their order, see
-    /// [`OutcomeHasher`](super::OutcomeHasher).
+    /// True if the outcome digest covers the answers, see [`ExchangesHasher`](super::ExchangesHasher): no study executes a
+    /// program's run, or one that was imported from exchanges. The digest of other runs covers decisions and facts in their
+    /// order, see [`OutcomeHasher`](super::OutcomeHasher).
     pub fn covers_answers(&self) -> bool {
         [PROGRAM, EXCHANGES].contains(&&*self.experiment)
     }
@@ -140,7 +139,7 @@ pub struct RunResumed {
     /// Whether all that failed before is asked again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub retry_failed: bool,
-    /// What was added to the settings of the run, in their form; null if nothing was.
+    /// The additions to the settings of the run, in their form; null if there are none.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub settings: Value,
 }
@@ -152,11 +151,11 @@ pub struct RequestSent {
     pub call: CallPath,
     /// The n-th answer asked for.
     pub sample: Sample,
-    /// What was asked.
+    /// The hash of the request.
     pub prompt: PromptHash,
-    /// What the prompt was made from, as the experiment declared it.
+    /// The earlier events that the prompt was made from, as the experiment declared them.
     pub because: Because,
-    /// What the call belongs to.
+    /// The labels of the call.
     pub labels: Labels,
 }
 
@@ -171,8 +170,8 @@ pub struct ResponseReceived {
     pub details: ResponseDetails,
 }
 
-/// What is kept of a response besides its content. The fields are in the order of canonical JSON,
-/// so that it can be written in one pass.
+/// The details that are kept of a response besides its content. The fields are in the order of
+/// canonical JSON, so that it can be written in one pass.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ResponseDetails {
     /// How many of the request's tokens were in the provider's cache.
@@ -181,7 +180,7 @@ pub struct ResponseDetails {
     /// Tokens of the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completion_tokens: Option<u64>,
-    /// What the provider charged, in its own unit.
+    /// The amount that the provider charged, in its own unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
     /// Refusals, tool calls and everything else in the answer.
@@ -236,7 +235,7 @@ pub struct AttemptFailed {
     pub details: AttemptDetails,
 }
 
-/// What is kept of a failed attempt.
+/// The details that are kept of a failed attempt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AttemptDetails {
     /// The n-th attempt, from 0.
@@ -252,8 +251,8 @@ pub struct AttemptDetails {
     /// does not count as an attempt of the fork.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<SharedFailure>,
-    /// For a program's own request: what it was sent instead of an answer, as `extra.http` of an
-    /// answer has it.
+    /// For a program's own request: the response it was sent instead of an answer, in the form of
+    /// an answer's `extra.http`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http: Option<Value>,
     /// How long the provider asked us to wait, in milliseconds.
@@ -298,7 +297,7 @@ pub struct AnswerReused {
     pub from_seq: Seq,
     /// Why it has no text, if the answer could not be read.
     pub unreadable: Option<String>,
-    /// What was kept besides the answer in the run that recorded it, except the latency and
+    /// The details that the recording run kept besides the answer, except the latency and
     /// `unreadable`, so that a run is complete without the run that it shares with.
     pub details: ResponseDetails,
 }
@@ -325,7 +324,7 @@ pub struct DecisionDetails {
     pub reasoning: Option<String>,
     /// The value.
     pub value: Value,
-    /// What was repaired or looked odd.
+    /// Repairs, and anything that looked odd.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
@@ -345,7 +344,7 @@ pub struct FactOccurred {
 pub struct MarkRecorded {
     /// The digest of the state, however the program computes it.
     pub digest: StateDigest,
-    /// What the program calls this place.
+    /// The program's name for this place.
     pub name: String,
 }
 

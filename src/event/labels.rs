@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 
 use crate::id::CallPath;
 
-/// What a call belongs to, such as a participant or a condition: values by name, as whoever asks gives them. They
-/// are part of the chain, but not of the prompt: no model sees them.
+/// The labels of a call, such as its participant or its condition: values by name, as given by whoever asks. They are part
+/// of the chain, but not of the prompt: no model sees them.
 pub type Labels = BTreeMap<String, String>;
 
-/// Names of labels that say what is independent of others of its name: what happens in one game says nothing
-/// about another. The first that a call has counts.
+/// Names of labels whose values are independent of each other: events in one game say nothing about another. The first that
+/// a call has counts.
 pub const CLUSTERS: [&str; 6] = ["cluster", "game", "pair", "dialogue", "group", "puzzle"];
 
 /// Names of labels that say who is asked. The first that a call has counts.
 pub const PARTICIPANTS: [&str; 4] = ["participant", "agent", "player", "person"];
 
-/// Names of labels that say what is asked for, and so what kind of call it is.
+/// Names of labels that give the phase of the experiment, and so the kind of call.
 const ASKED_FOR: [&str; 2] = ["phase", "stage"];
 
 /// The name and the value of the first of these labels that a call has.
@@ -24,7 +24,7 @@ fn first<'a>(labels: &'a Labels, names: &[&str]) -> Option<(&'a str, &'a str)> {
     found.map(|(name, value)| (name.as_str(), value.as_str()))
 }
 
-/// What is asked for: the label `phase` or `stage` of a call.
+/// The phase of a call: its label `phase` or `stage`.
 pub fn asked_for(labels: &Labels) -> Option<(&str, &str)> {
     first(labels, &ASKED_FOR)
 }
@@ -53,9 +53,9 @@ pub fn call_lane(labels: &Labels, call: &CallPath) -> String {
     named_lane(labels).unwrap_or_else(|| call.to_string())
 }
 
-/// The kind of a call, a heading for lists: its name without the parts that are values of its labels, and without
-/// those that have digits in them; the whole name if nothing else is left. A label that says what is asked for
-/// (`phase`, `stage`) leaves its value in the name. No number depends on it but those under the heading.
+/// The kind of a call, a heading for lists: its name without the parts that are values of its labels, and without those that
+/// have digits in them; the whole name if nothing else is left. A `phase` or `stage` label leaves its value in the name. No
+/// number depends on it but those under the heading.
 pub fn call_kind(labels: &Labels, call: &CallPath) -> String {
     if labels.is_empty() {
         return call.kind();

@@ -1,10 +1,10 @@
 //! Events: facts that happened, past tense, never changed or deleted.
 //!
-//! - [`Event`]: what the program works with; one variant per kind, and [`Event::Unknown`] for kinds
-//!   of later releases, which survive a round trip.
-//! - [`NewEvent`], [`StoredEvent`]: what a log accepts and returns: columns and a JSON body.
+//! - [`Event`]: the form that the program works with; one variant per kind, and [`Event::Unknown`]
+//!   for kinds of later releases, which survive a round trip.
+//! - [`NewEvent`], [`StoredEvent`]: the forms that a log accepts and returns: columns and a JSON body.
 //! - [`chain`]: the canonical bytes of an event and the hash chain over them.
-//! - [`Because`]: what a prompt was made from. [`Labels`]: what a call belongs to.
+//! - [`Because`]: the earlier events that a prompt was made from. [`Labels`]: the labels of a call.
 //! - [`OutcomeHasher`]: the outcome digest. [`FoldedState`]: digests of the state. [`MerkleTree`]:
 //!   the root of a run's events.
 //!

@@ -1,5 +1,5 @@
-//! The outcome digest: what was decided and what happened, independent of the clock and of the
-//! order in which answers arrived.
+//! The outcome digest: a hash of the decisions and facts, independent of the clock and of the order
+//! in which answers arrived.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -47,7 +47,7 @@ impl OutcomeHasher {
     /// Adds an occurrence with its causes.
     pub fn occurrence(&mut self, seq: Seq, causes: &[Seq], fact: &str) {
         let causes: Vec<u64> = causes.iter().map(|c| self.place_of(*c)).collect();
-        let causes = ranges(&ranged(&causes));
+        let causes = ranges(&spans(&causes));
         let _ = write!(self.pending, "{{\"causes\":{causes},\"occurred\":{fact}}}");
         self.end(seq);
     }
@@ -85,7 +85,7 @@ impl OutcomeHasher {
 }
 
 /// The runs of consecutive numbers: the first and the last of each.
-pub(super) fn ranged(numbers: &[u64]) -> Vec<(u64, u64)> {
+pub(super) fn spans(numbers: &[u64]) -> Vec<(u64, u64)> {
     let mut all: Vec<(u64, u64)> = Vec::new();
     for number in numbers {
         match all.last_mut() {

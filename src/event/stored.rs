@@ -20,7 +20,7 @@ pub struct NewEvent {
     pub call: Option<CallPath>,
     /// The n-th answer.
     pub sample: Option<Sample>,
-    /// What was asked.
+    /// The request.
     pub prompt: Option<Request>,
     /// The event it follows from.
     pub cause: Option<Seq>,
@@ -47,7 +47,7 @@ pub struct StoredEvent {
     pub call: Option<CallPath>,
     /// The n-th answer.
     pub sample: Option<Sample>,
-    /// What was asked.
+    /// The hash of the request.
     pub prompt: Option<PromptHash>,
     /// The event it follows from.
     pub cause: Option<Seq>,

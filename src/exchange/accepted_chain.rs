@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::event::{DECISIONS, Event, RunStarted};
 use crate::id::{RunId, Seq};
 use crate::log::{LogError, Reader, event_at};
-use crate::run::started;
+use crate::run::run_start;
 
 /// The run whose answers a run of accepted decisions is about, which may have accepted decisions itself; `None` for any
 /// other run.
@@ -36,7 +36,7 @@ fn from_first_event(reader: &mut dyn Reader, run: RunId) -> Result<Option<RunId>
     let body = first.and_then(|first| serde_json::from_str::<Value>(&first.body).ok());
     match body {
         Some(body) if body["experiment"] != DECISIONS => Ok(None),
-        _ => Ok(decides_about(&started(reader, run)?)),
+        _ => Ok(decides_about(&run_start(reader, run)?)),
     }
 }
 

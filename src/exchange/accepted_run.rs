@@ -29,7 +29,7 @@ pub struct AcceptedDecision {
     pub call: CallPath,
     /// Its sample.
     pub sample: Sample,
-    /// What the call belongs to.
+    /// The labels of the call.
     pub labels: Labels,
     /// The answer.
     pub content: Content,
@@ -155,7 +155,7 @@ impl AcceptedRun {
     ///
     /// # Errors
     /// [`LogError`] if the log cannot be read.
-    pub fn known(&self, reader: &mut dyn Reader) -> Result<Option<RunId>, LogError> {
+    pub fn earlier_run(&self, reader: &mut dyn Reader) -> Result<Option<RunId>, LogError> {
         let digest = self.outcome.clone().digest();
         for head in reader.runs()?.into_iter().rev() {
             if read_decides_about(reader, head.run)? != Some(self.of) {
@@ -196,5 +196,5 @@ impl AcceptedRun {
 }
 
 fn senseless(error: CanonicalError) -> LogError {
-    LogError::failed("the decisions", error)
+    LogError::failure("the decisions", error)
 }

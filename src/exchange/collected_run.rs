@@ -15,7 +15,7 @@ use crate::id::{CallPath, RunId, Sample, Seq, Time};
 use crate::log::{Backend, Head, LogError, Scratch, SharedBackend};
 use crate::model::Response;
 use crate::prompt::{Request, canonical};
-use crate::run::kept;
+use crate::run::content_and_details;
 
 /// The id of the run until it is stored.
 const NAMELESS: RunId = RunId([0; 8]);
@@ -50,7 +50,7 @@ impl Collector {
     ///
     /// # Errors
     /// [`LogError`].
-    pub fn sent(
+    pub fn add_question(
         &mut self,
         call: CallPath,
         sample: Sample,
@@ -68,14 +68,14 @@ impl Collector {
     ///
     /// # Errors
     /// [`LogError`].
-    pub fn received(
+    pub fn add_answer(
         &mut self,
         request: Seq,
         response: Response,
         latency: Duration,
         label: Option<Value>,
     ) -> Result<Seq, LogError> {
-        let (content, details) = kept(response);
+        let (content, details) = content_and_details(response);
         let latency_ms = u64::try_from(latency.as_millis()).unwrap_or(u64::MAX);
         let details = ResponseDetails { label, latency_ms, ..details };
         let received = ResponseReceived { request, content, details };
@@ -88,13 +88,13 @@ impl Collector {
     ///
     /// # Errors
     /// [`LogError`].
-    pub fn decided(
+    pub fn add_decision(
         &mut self,
         response: Seq,
         by: DecidedBy,
         details: DecisionDetails,
     ) -> Result<Seq, LogError> {
-        let failed = |error| LogError::failed(self.name.clone(), error);
+        let failed = |error| LogError::failure(self.name.clone(), error);
         let decided = canonical(&by).and_then(|by| Ok((by, canonical(&details)?)));
         let (of, body) = decided.map_err(failed)?;
         let seq = self.add(Event::DecisionMade(DecisionMade { response, by, details }), None)?;
@@ -106,7 +106,7 @@ impl Collector {
     ///
     /// # Errors
     /// [`LogError`].
-    pub fn failed(&mut self, request: Seq, details: AttemptDetails) -> Result<Seq, LogError> {
+    pub fn add_failure(&mut self, request: Seq, details: AttemptDetails) -> Result<Seq, LogError> {
         self.add(Event::AttemptFailed(AttemptFailed { request, details }), None)
     }
 
@@ -126,7 +126,7 @@ impl Collector {
 
     fn new_event(&self, event: &Event, request: Option<Request>) -> Result<NewEvent, LogError> {
         NewEvent::from_event(event, self.time, request)
-            .map_err(|error| LogError::failed(self.name.clone(), error))
+            .map_err(|error| LogError::failure(self.name.clone(), error))
     }
 
     fn add(&mut self, event: Event, request: Option<Request>) -> Result<Seq, LogError> {

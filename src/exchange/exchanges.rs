@@ -33,7 +33,7 @@ struct OpenQuestion {
     prompt: PromptHash,
 }
 
-/// What was written of a run, and what is not in the file.
+/// The numbers of events of a run that were written, and of those that are not in the file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ExportedExchanges {
     /// The exchanges that were written.
@@ -63,7 +63,7 @@ pub fn export_exchanges<E: From<LogError>>(
     let mut lines = ExchangeLines { requests: RequestCache::default(), run, simulated: false };
     let mut exported = ExportedExchanges::default();
     let (mut after, mut is_program) = (Head::START, false);
-    // What a program was sent last instead of an answer.
+    // The last failure that a program was sent instead of an answer.
     let mut failures: BTreeMap<Seq, ExchangeError> = BTreeMap::new();
     let mut events = RunEvents::new(run);
     while let Some(stored) = events.next(reader)? {
@@ -157,7 +157,7 @@ impl ExchangeLines {
             simulated: self.simulated,
         };
         serde_json::to_string(&exchange)
-            .map_err(|error| LogError::corrupt(self.run, seq, EventFault::malformed(error)))
+            .map_err(|error| LogError::corrupt(self.run, seq, EventFault::defect(error)))
     }
 }
 
@@ -236,13 +236,13 @@ pub fn read_exchanges(lines: JsonlReader, time: Time) -> Result<Exchanges, Impor
             ScriptedExchange::read(&text).map_err(wrong)?;
         any_simulated |= simulated;
         let (call, sample) = addresses.next(call, sample, &request, number).map_err(wrong)?;
-        let sent = run.sent(call, sample, request, Labels::default())?;
+        let sent = run.add_question(call, sample, request, Labels::default())?;
         count += 1;
         match outcome {
-            Ok(response) => drop(run.received(sent, response, Duration::ZERO, label)?),
+            Ok(response) => drop(run.add_answer(sent, response, Duration::ZERO, label)?),
             Err(error) => {
                 labels_dropped += u64::from(label.is_some());
-                run.failed(sent, attempt(error))?;
+                run.add_failure(sent, attempt(error))?;
             }
         }
     }

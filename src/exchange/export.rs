@@ -73,7 +73,7 @@ pub(super) fn whole(reader: &mut dyn Reader, run: RunId) -> Result<(), LogError>
     reader.events(run, Seq(0), 1)?;
     let head = reader.runs()?.into_iter().find(|r| r.run == run).map(|r| r.head);
     let ledger = match Ledger::read(reader) {
-        // It shows nothing then. What is left of the run can be saved nevertheless.
+        // It shows nothing then. The rest of the run can be saved nevertheless.
         Err(LogError::Damaged { .. }) => None,
         read => Some(read?),
     };

@@ -100,7 +100,7 @@ pub(super) fn with_root(
 ) -> Result<NewEvent, LogError> {
     let finished = RunFinished { events_root: tree.root(), ..finished.clone() };
     NewEvent::from_event(&Event::RunFinished(finished), event.time, None)
-        .map_err(|error| LogError::failed("the end of the run", error))
+        .map_err(|error| LogError::failure("the end of the run", error))
 }
 
 /// Appends the events of a run after `head`, changed or not, to a run in another log. What changes
@@ -120,7 +120,7 @@ pub(super) fn append(
     loop {
         let events = from.events(run, read, BATCH)?;
         let Some(last) = events.last() else {
-            return waiting.map_or(Ok(()), |append| committer.append(&append.imported()));
+            return waiting.map_or(Ok(()), |append| committer.append(&append.into_import()));
         };
         read = last.seq;
         let mut linked = Vec::with_capacity(events.len());

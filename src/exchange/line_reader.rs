@@ -16,7 +16,7 @@ use crate::log::expand;
 use crate::log::lists::{Base, StoredPart, whole};
 use crate::prompt::{Request, RequestError, canonical};
 
-/// What is wrong with a line of a recording.
+/// A problem with a line of a recording.
 #[derive(Debug, thiserror::Error)]
 pub enum LineProblem {
     /// It is not one of the three kinds of lines, or refers to something that was not given before.

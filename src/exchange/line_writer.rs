@@ -20,7 +20,7 @@ pub struct LineOfEvent<'a> {
     pub hash: EventHash,
     /// Its content.
     pub content: Option<&'a Content>,
-    /// What was asked.
+    /// The hash of the request that was sent.
     pub prompt: Option<PromptHash>,
 }
 
@@ -38,7 +38,7 @@ struct PassedError<E>(E);
 
 impl<E: From<LogError>> From<CanonicalError> for PassedError<E> {
     fn from(error: CanonicalError) -> Self {
-        PassedError(LogError::failed("the request", error).into())
+        PassedError(LogError::failure("the request", error).into())
     }
 }
 
@@ -72,8 +72,8 @@ impl LineWriter {
         request: &Request,
         line: &mut dyn FnMut(&str) -> Result<(), E>,
     ) -> Result<(), E> {
-        // What a log shares depends on its history, but two recordings of one run must be the same
-        // bytes.
+        // The texts that a log shares depend on its history, but two recordings of one run must be
+        // the same bytes.
         let beginnings = self.lists.beginnings(request);
         let (base, cost) = self.lists.find(&beginnings).unzip();
         let left_out = base.map_or(0, |base| base.messages);

@@ -20,7 +20,7 @@ pub(super) struct ContentLine {
     pub(super) vector: Option<String>,
 }
 
-/// A request, or what it has beyond the first messages of another.
+/// A request, or its part beyond the first messages of another request.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RequestLine {
@@ -53,12 +53,12 @@ impl RecordedLine {
     /// Reads a line.
     ///
     /// # Errors
-    /// What is wrong with it, in words.
+    /// The problem, in words.
     pub(super) fn parse(line: &str) -> Result<Self, String> {
         RecordedLine::as_written(line).map_or_else(|| RecordedLine::as_given(line), Ok)
     }
 
-    /// A line as retold writes it, with its keys in order: the first tells what it is, so that no [`Value`] is made of it.
+    /// A line as retold writes it, with its keys in order: the first key gives its kind, so that no [`Value`] is made of it.
     fn as_written(line: &str) -> Option<Self> {
         if line.starts_with("{\"body\":") {
             return serde_json::from_str(line).ok().map(RecordedLine::Event);
@@ -69,7 +69,7 @@ impl RecordedLine {
         serde_json::from_str(line).ok().map(RecordedLine::Request)
     }
 
-    /// Any line, or what is wrong with it.
+    /// Any line; otherwise the problem, in words.
     fn as_given(line: &str) -> Result<Self, String> {
         let value: Value = serde_json::from_str(line).map_err(|error| {
             let text = error.to_string();
@@ -79,16 +79,16 @@ impl RecordedLine {
         })?;
         let is = |key: &str| value.get(key).is_some();
         if is("kind") {
-            return typed(value).map(RecordedLine::Event);
+            return from_value(value).map(RecordedLine::Event);
         }
         if is("request") {
-            return typed(value).map(RecordedLine::Request);
+            return from_value(value).map(RecordedLine::Request);
         }
-        typed(value).map(RecordedLine::Content)
+        from_value(value).map(RecordedLine::Content)
     }
 }
 
-fn typed<T: DeserializeOwned>(value: Value) -> Result<T, String> {
+fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, String> {
     T::deserialize(value).map_err(|error| explain(&error.to_string()))
 }
 

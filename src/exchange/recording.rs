@@ -146,7 +146,7 @@ fn read(mut lines: JsonlReader) -> Result<(RecordingReader, Option<ImportError>)
             }
             Err(LineProblem::Line(what)) => ImportError::Line { path: name, line: number, what },
             Err(LineProblem::Temporary(error)) => {
-                return Err(LogError::failed("a temporary file", error).into());
+                return Err(LogError::failure("a temporary file", error).into());
             }
         };
         return Ok((reading, Some(wrong)));

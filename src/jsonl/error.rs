@@ -13,12 +13,12 @@ pub struct JsonlError {
     pub path: PathBuf,
     /// The line, from 1, if the problem is in one.
     pub line: Option<usize>,
-    /// What is wrong.
+    /// The problem.
     #[source]
     pub problem: JsonlProblem,
 }
 
-/// What is wrong with a JSON Lines file.
+/// A problem with a JSON Lines file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JsonlProblem {
@@ -39,7 +39,7 @@ pub enum JsonlProblem {
     NotPacked {
         /// The format that the name promises.
         format: &'static str,
-        /// What the decompressor says.
+        /// The decompressor's error.
         source: io::Error,
     },
     /// Its bytes begin like the format that its name promises, and are damaged further on.
@@ -47,7 +47,7 @@ pub enum JsonlProblem {
     Spoilt {
         /// The format.
         format: &'static str,
-        /// What the decompressor says.
+        /// The decompressor's error.
         source: io::Error,
     },
     /// A line is not UTF-8.

@@ -15,7 +15,7 @@ use crate::open::open;
 use crate::values::{MOST_VALUES, too_many};
 
 /// The longest line, in bytes: the longest request and the longest answer fit in one. This bounds
-/// memory when a file is not what it claims to be.
+/// memory when a file only claims to be JSON Lines.
 const LONGEST_LINE: usize = 65 << 20;
 
 /// The most blank lines in a row: they take time and hold nothing.

@@ -3,7 +3,7 @@
 use std::io::{self, Cursor, Read};
 use std::sync::{Mutex, PoisonError};
 
-/// What was looked at and not read yet.
+/// The bytes that were looked at and not read yet.
 static LOOKED_AT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
 /// The first bytes, which the next reader gets as well. Fewer at the end, or if it cannot be read, which the reader finds out.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::error::JsonlProblem;
 
-/// Output up to this many bytes is always allowed, whatever the packed size.
+/// Output up to this many bytes is always allowed, for any packed size.
 const FREE: u64 = 64 << 20;
 
 /// The largest ratio of unpacked to packed size beyond that. Identical answers reach about a

@@ -18,7 +18,7 @@ pub fn beginning(path: &Path, bytes: u64) -> Vec<u8> {
     let mut begin = Vec::new();
     if path == Path::new("-") {
         if let Ok(unpacked) = unpacking(Cursor::new(look(bytes))) {
-            // It ends in the middle of what is packed.
+            // It ends in the middle of the packed data.
             let _ = unpacked.take(bytes).read_to_end(&mut begin);
         }
         return begin;
@@ -28,7 +28,7 @@ pub fn beginning(path: &Path, bytes: u64) -> Vec<u8> {
         && let Ok(file) = open(path)
         && let Ok(unpacked) = unpacking(file)
     {
-        // What was read before an error counts.
+        // Bytes read before an error count.
         let _ = unpacked.take(bytes).read_to_end(&mut begin);
     }
     begin

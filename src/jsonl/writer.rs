@@ -47,7 +47,7 @@ impl LineOutput {
         }
     }
 
-    /// Writes what is buffered and waits until the disk has it.
+    /// Writes the buffered bytes and waits until the disk has them.
     fn finish(self) -> io::Result<()> {
         let buffered = match self {
             LineOutput::Plain(w) => w,
@@ -63,8 +63,8 @@ impl JsonlWriter {
     /// bytes.
     ///
     /// # Errors
-    /// [`JsonlProblem::Exists`] if it exists and may not be replaced; [`JsonlProblem::Open`]
-    /// otherwise, [`JsonlProblem::OfLog`] and [`JsonlProblem::NotAFile`] for what is never replaced.
+    /// [`JsonlProblem::Exists`] if it exists and may not be replaced; [`JsonlProblem::Open`] otherwise,
+    /// [`JsonlProblem::OfLog`] and [`JsonlProblem::NotAFile`] for files that are never replaced.
     pub fn create(path: impl AsRef<Path>, if_exists: IfExists) -> Result<Self, JsonlError> {
         let path = path.as_ref();
         let failed = |problem| JsonlError::new(path, None, problem);

@@ -8,8 +8,8 @@ use crate::id::{PromptHash, RunId, Seq};
 use crate::lookup::Recent;
 
 /// The models that the questions of a run ask for, on the way through the run. Many questions have
-/// the same prompt, and most answers follow soon after their questions: what is not remembered is
-/// read again.
+/// the same prompt, and most answers follow soon after their questions: a model that is not
+/// remembered is read again.
 #[derive(Debug, Clone, Default)]
 pub struct AskedModels {
     questions: Recent<Seq, PromptHash>,

@@ -76,14 +76,14 @@ pub trait Backend: Send + Sync {
     ///
     /// # Errors
     /// [`LogError`] if the store cannot be read.
-    fn uncounted(&self, run: Option<RunId>) -> Result<Vec<UncountedEvents>, LogError>;
+    fn uncounted_events(&self, run: Option<RunId>) -> Result<Vec<UncountedEvents>, LogError>;
 
     /// Findings about data that the log once held and no longer does, as far as that can be
     /// detected. If anything was lost, nothing can be appended.
-    fn lost(&self) -> Vec<Finding>;
+    fn losses(&self) -> Vec<Finding>;
 
     /// Damage to the file itself, although it can be read; `verify` looks at everything else.
-    fn damaged(&self) -> Option<Finding>;
+    fn damage(&self) -> Option<Finding>;
 
     /// A connection that can append. One per process is enough.
     ///
@@ -201,7 +201,7 @@ impl Append {
 
     /// The same, for events that happened elsewhere.
     #[must_use]
-    pub fn imported(self) -> Self {
+    pub fn into_import(self) -> Self {
         Append { origin: Provenance::Elsewhere, ..self }
     }
 

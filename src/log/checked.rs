@@ -32,7 +32,7 @@ impl CheckedReader {
     }
 
     /// How many events were returned and found intact; one that was read again counts once.
-    pub fn checked(&self) -> u64 {
+    pub fn checked_events(&self) -> u64 {
         self.intact.values().flatten().map(|(first, last)| last - first + 1).sum()
     }
 
@@ -194,7 +194,7 @@ mod tests {
         let mut reader = CheckedReader::new(log.reader().unwrap());
         let mut read = |run: RunId, after: u64, limit: usize| {
             drop(reader.events(run, Seq(after), limit).unwrap());
-            reader.checked()
+            reader.checked_events()
         };
         assert_eq!([read(one, 0, 2), read(one, 5, 2), read(one, 5, 2)], [2, 4, 4]);
         assert_eq!([read(one, 1, 3), read(other, 0, 9), read(one, 4, 1)], [6, 15, 16]);

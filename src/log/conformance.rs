@@ -195,9 +195,9 @@ fn the_ledger_says_what_happened(backend: &dyn Backend) {
     let whole = [row(0), of_kind("RunResumed"), row(1), of_kind("RunFinished")];
     let started = Append::new(a, Head::START, whole.clone());
     let refused = Append::new(a, Head::START, [row(9)]);
-    let imported = Append::new(b, Head::START, whole).imported();
+    let imported = Append::new(b, Head::START, whole).into_import();
     let other = Append::new(c, Head::START, [row(5)]);
-    let more = Append::new(b, end(&imported), [row(6)]).imported();
+    let more = Append::new(b, end(&imported), [row(6)]).into_import();
     let heads = |append: &Append| append.events.iter().map(|e| e.head()).collect::<Vec<_>>();
     let (a_heads, b_head) = (heads(&started), end(&imported));
     let expected = [

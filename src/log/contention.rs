@@ -30,14 +30,14 @@ impl Contention {
     }
 
     /// Notes that others wanted the log.
-    pub(super) fn met(&mut self) {
+    pub(super) fn note_others(&mut self) {
         self.until = Some(now() + MEMORY);
     }
 
     /// Notes the end of a short wait that began at `since`.
-    pub(super) fn waited(&mut self, since: Instant) {
+    pub(super) fn note_wait(&mut self, since: Instant) {
         if since.elapsed() > LONG {
-            self.met();
+            self.note_others();
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::id::{RunId, Seq};
 /// # Errors
 /// [`LogError`] if the log cannot be read for another reason than damage.
 pub fn deleted_runs(log: &dyn Backend) -> Result<Vec<Finding>, LogError> {
-    Ok(NamedRuns::read(log)?.deleted(log))
+    Ok(NamedRuns::read(log)?.deletions(log))
 }
 
 /// The run that came into the log last, if the log has nothing of it. That, and not the last that is left, is the
@@ -25,7 +25,7 @@ pub fn deleted_runs(log: &dyn Backend) -> Result<Vec<Finding>, LogError> {
 /// As [`deleted_runs`].
 pub fn deleted_latest(log: &dyn Backend) -> Result<Option<Finding>, LogError> {
     let named = NamedRuns::read(log)?;
-    let Some(deleted) = named.deleted(log).pop() else { return Ok(None) };
+    let Some(deleted) = named.deletions(log).pop() else { return Ok(None) };
     let (Some(newest), Some(run)) = (named.held.last(), deleted.run) else {
         return Ok(Some(deleted));
     };
@@ -66,10 +66,10 @@ impl NamedRuns {
     }
 
     /// The runs of which the log has nothing.
-    fn deleted(&self, log: &dyn Backend) -> Vec<Finding> {
+    fn deletions(&self, log: &dyn Backend) -> Vec<Finding> {
         let held: BTreeSet<RunId> = self.held.iter().copied().collect();
-        let mut deleted = self.ledger.deleted(|run| held.contains(&run));
-        for lost in log.lost() {
+        let mut deleted = self.ledger.deletions(|run| held.contains(&run));
+        for lost in log.losses() {
             let is_known =
                 |run| held.contains(&run) || deleted.iter().any(|one| one.run == Some(run));
             if lost.run.is_some_and(|run: RunId| !is_known(run)) {

@@ -68,7 +68,7 @@ pub enum LogError {
     CannotOpen {
         /// Where.
         path: String,
-        /// What the system or SQLite says.
+        /// The error of the system or SQLite.
         source: Cause,
     },
     /// The copy of a log cannot be written.
@@ -76,7 +76,7 @@ pub enum LogError {
     CannotCopy {
         /// Where the copy was to be.
         path: String,
-        /// What the system says.
+        /// The error of the system.
         source: Cause,
     },
     /// A file that belongs beside the log has something else in its place, which is left alone.
@@ -84,7 +84,7 @@ pub enum LogError {
     NotOurs {
         /// Where.
         path: String,
-        /// What is there instead, with the path.
+        /// The error, which names the path and the reason.
         source: Arc<SidecarError>,
     },
     /// The log is read-only, and its latest events are in a WAL file beside it that cannot be read.
@@ -147,7 +147,7 @@ pub enum LogError {
     Damaged {
         /// Where.
         path: String,
-        /// What is wrong.
+        /// The fault.
         fault: Box<Fault>,
     },
     /// The log used to hold more: its WAL is damaged, or a run ends before its high-water mark.
@@ -155,7 +155,7 @@ pub enum LogError {
     Lost {
         /// Where.
         path: String,
-        /// What was lost.
+        /// The loss.
         fault: Box<Fault>,
     },
     /// A stored event is damaged.
@@ -165,13 +165,13 @@ pub enum LogError {
         run: RunId,
         /// The event.
         seq: Seq,
-        /// What is wrong.
+        /// The fault.
         fault: Box<Fault>,
     },
     /// An entry of the ledger is damaged.
     #[error("{fault}")]
     CorruptLedger {
-        /// Which entry, and what is wrong.
+        /// The entry and its fault.
         fault: Box<Fault>,
     },
     /// A stored request is damaged.
@@ -179,7 +179,7 @@ pub enum LogError {
     CorruptRequest {
         /// Its hash.
         prompt: PromptHash,
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
     /// The run is not in the log.
@@ -203,7 +203,7 @@ pub enum LogError {
     Failed {
         /// Where.
         path: String,
-        /// What the database or the system says.
+        /// The error of the database or the system.
         source: Cause,
     },
 }
@@ -226,12 +226,12 @@ impl LogError {
     }
 
     /// A file that is not as it was written.
-    pub fn damaged(path: impl Into<String>, fault: impl Into<Fault>) -> Self {
+    pub fn damage(path: impl Into<String>, fault: impl Into<Fault>) -> Self {
         LogError::Damaged { path: path.into(), fault: Box::new(fault.into()) }
     }
 
     /// A log that used to hold more.
-    pub fn lost(path: impl Into<String>, fault: impl Into<Fault>) -> Self {
+    pub fn loss(path: impl Into<String>, fault: impl Into<Fault>) -> Self {
         LogError::Lost { path: path.into(), fault: Box::new(fault.into()) }
     }
 
@@ -244,7 +244,7 @@ impl LogError {
     }
 
     /// The system reported a failure at a path.
-    pub fn failed(
+    pub fn failure(
         path: impl Into<String>,
         source: impl Into<Box<dyn Error + Send + Sync>>,
     ) -> Self {

@@ -31,7 +31,7 @@ pub struct EventFilter {
     pub since: Option<Time>,
 }
 
-/// What a filter looks at in an event.
+/// The fields of an event that a filter looks at.
 #[derive(Debug, Clone, Copy)]
 pub struct EventFields<'a> {
     /// Its kind.

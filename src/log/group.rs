@@ -69,7 +69,7 @@ pub(super) fn drain(mut committer: Box<dyn Committer>, receiver: &Receiver<Item>
         batch.gather(committer.as_mut(), receiver, expected, &mut crowd);
         let (results, flushes) = std::mem::take(&mut batch).store(committer.as_mut());
         if committer.met_others() {
-            crowd.met();
+            crowd.note_others();
         }
         // What has arrived in the meantime is from other callers than those that are notified now:
         // all of them may send the next events.
@@ -142,7 +142,7 @@ impl EventBatch {
             }
             std::thread::yield_now();
             if since.elapsed() > LOOK {
-                crowd.waited(since);
+                crowd.note_wait(since);
                 return false;
             }
         }
@@ -152,11 +152,11 @@ impl EventBatch {
     fn sleep(&mut self, receiver: &Receiver<Item>, crowd: &mut Contention) -> bool {
         let since = now();
         let more = receiver.recv_timeout(SILENCE);
-        crowd.waited(since);
+        crowd.note_wait(since);
         more.map(|item| self.add(item)).is_ok()
     }
 
-    /// Takes and inserts what is there, and what arrives while more events are expected.
+    /// Takes and inserts the waiting items, and those that arrive while more events are expected.
     fn gather(
         &mut self,
         committer: &mut dyn Committer,

@@ -49,7 +49,8 @@ pub struct HighWaterMark {
 }
 
 impl HighWaterMark {
-    /// What is missing of a run that ends at a seq before its mark, or of which there is nothing.
+    /// The finding about a run that ends at the seq `last`, before its mark; `None` if nothing of
+    /// the run is left.
     pub fn missing_after(&self, last: Option<u64>) -> Finding {
         let mark = self.head.seq;
         let fault = match last {
@@ -126,7 +127,7 @@ pub fn damaged_slots(log: &Path) -> usize {
 fn bytes_of(log: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     if let Ok(Some(file)) = sidecar::read(&sidecar::canonical(log), ENDING) {
-        // Whatever was read before an error counts.
+        // The bytes read before an error count.
         let _ = file.take(SLOTS as u64 * SLOT as u64).read_to_end(&mut bytes);
     }
     bytes

@@ -2,9 +2,9 @@
 //!
 //! Each request of a dialogue begins with the messages of an earlier one. It is stored with its new
 //! messages only, and names the earlier request (its base) and how many messages the two share. The
-//! base may have a base in turn. What a request shares always ends among its base's own messages,
-//! since otherwise it would name the base's base. So the number of shared messages falls from base
-//! to base, and every row of bases ends.
+//! base may have a base in turn. The shared messages always end among the base's own messages,
+//! since otherwise the request would name the base's base. So the number of shared messages falls
+//! from base to base, and every row of bases ends.
 
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -40,20 +40,20 @@ pub(crate) const MOST_BYTES: usize = 2 * LONGEST_REQUEST;
 
 impl<K: Copy> StoredPart<K> {
     /// How many messages come before its own.
-    fn shared(&self) -> usize {
+    fn offset(&self) -> usize {
         self.base.map_or(0, |base| base.messages)
     }
 
     /// How many messages there are, including its own.
     fn len(&self) -> Option<usize> {
-        Some(self.shared() + self.request.listed()?.len())
+        Some(self.offset() + self.request.message_list()?.len())
     }
 
     /// How many of its own messages are among the first `messages`. `None` if there are fewer
     /// messages than that, or if none of them is its own.
     pub(crate) fn own_among(&self, messages: usize) -> Option<usize> {
-        let fits = messages > self.shared() && messages <= self.len()?;
-        fits.then(|| messages - self.shared())
+        let fits = messages > self.offset() && messages <= self.len()?;
+        fits.then(|| messages - self.offset())
     }
 }
 
@@ -120,8 +120,8 @@ pub(crate) struct ReadCost {
 impl ReadCost {
     /// The cost of a request whose first `shared` messages come from its bases, which cost `bases`.
     pub(crate) fn new(request: &Request, shared: usize, bases: ReadCost) -> Self {
-        let list = request.listed();
-        let own = list.map_or(0, |list| saved(request, shared, list.len()));
+        let list = request.message_list();
+        let own = list.map_or(0, |list| storage_size(request, shared, list.len()));
         let left_out = list.map_or(0, |list| list.text(0, shared).len());
         ReadCost {
             messages: bases.messages + own,
@@ -134,7 +134,7 @@ impl ReadCost {
 #[derive(Debug, Clone, Copy)]
 struct BeginningPlace<K> {
     base: Base<K>,
-    /// What is saved by referring to it.
+    /// The bytes that are saved by referring to it.
     saved: usize,
     cost: ReadCost,
 }
@@ -192,7 +192,7 @@ impl<K: Copy + Eq + std::hash::Hash> Lists<K> {
     pub(crate) fn beginnings(&self, request: &Request) -> BeginningHashes {
         // Readers do not assemble longer ones.
         let readable = |_: &Messages<'_>| !too_many(request.canonical().as_bytes());
-        let Some(list) = request.listed().filter(readable) else {
+        let Some(list) = request.message_list().filter(readable) else {
             return BeginningHashes(Vec::new());
         };
         let [a, b] = &self.seeds;
@@ -253,9 +253,9 @@ impl<K: Copy + Eq + std::hash::Hash> Lists<K> {
         cost: ReadCost,
     ) {
         let shared = base.map_or(0, |base| base.messages);
-        let mut so_far = saved(request, 0, shared);
+        let mut so_far = storage_size(request, 0, shared);
         for (i, hash) in hashes.iter().enumerate().take(MOST_SHARED).skip(shared) {
-            so_far += saved(request, i, i + 1);
+            so_far += storage_size(request, i, i + 1);
             // An earlier position is as good, and nearer.
             if so_far >= WORTH && self.recent.get(hash).is_none() {
                 let base = Base { of: id, messages: i + 1 };
@@ -273,7 +273,7 @@ impl<K: Copy + Eq + std::hash::Hash> Lists<K> {
 }
 
 /// How many bytes some messages of a request take in storage.
-fn saved(request: &Request, from: usize, to: usize) -> usize {
-    let Some(list) = request.listed() else { return 0 };
+fn storage_size(request: &Request, from: usize, to: usize) -> usize {
+    let Some(list) = request.message_list() else { return 0 };
     (from..to).map(|i| list.text(i, i + 1).len().min(REFERENCE)).sum()
 }

@@ -19,13 +19,13 @@ use crate::prompt::Request;
 #[derive(Debug, Clone, Default)]
 pub struct MemoryBackend {
     store: Arc<Mutex<Store>>,
-    /// What it stands for.
+    /// The name of the log that it stands for.
     name: Option<Arc<str>>,
-    /// Of a log of which nothing can be read.
+    /// Set for a log of which nothing can be read.
     remnant: Option<Arc<Remnant>>,
 }
 
-/// What is known of a log of which nothing can be read.
+/// The findings about a log of which nothing can be read.
 #[derive(Debug)]
 struct Remnant {
     damaged: Finding,
@@ -48,7 +48,7 @@ impl MemoryBackend {
     }
 
     /// An empty log that stands for a file without runs.
-    pub fn named(name: String) -> Self {
+    pub fn with_name(name: String) -> Self {
         MemoryBackend { name: Some(name.into()), ..Self::default() }
     }
 
@@ -57,12 +57,12 @@ impl MemoryBackend {
     pub fn remnant(name: String, why: Fault, lost: Vec<Finding>) -> Self {
         let damaged = Finding { run: None, seq: Some(Seq(1)), fault: why };
         let remnant = Some(Arc::new(Remnant { damaged, lost }));
-        MemoryBackend { remnant, ..Self::named(name) }
+        MemoryBackend { remnant, ..Self::with_name(name) }
     }
 
     fn can_be_written(&self) -> Result<(), LogError> {
         let Some(Remnant { damaged, .. }) = self.remnant.as_deref() else { return Ok(()) };
-        Err(LogError::damaged(self.name(), damaged.fault.clone()))
+        Err(LogError::damage(self.name(), damaged.fault.clone()))
     }
 
     fn store(&self) -> MutexGuard<'_, Store> {
@@ -95,20 +95,20 @@ impl Backend for MemoryBackend {
         false
     }
 
-    /// What is in memory has the writer that shows it.
+    /// Events in memory were written by the process that shows them.
     fn last_writer(&self, _run: RunId) -> Result<Option<LastWriter>, LogError> {
         Ok(None)
     }
 
-    fn uncounted(&self, _run: Option<RunId>) -> Result<Vec<UncountedEvents>, LogError> {
+    fn uncounted_events(&self, _run: Option<RunId>) -> Result<Vec<UncountedEvents>, LogError> {
         Ok(Vec::new())
     }
 
-    fn lost(&self) -> Vec<Finding> {
+    fn losses(&self) -> Vec<Finding> {
         self.remnant.as_ref().map(|remnant| remnant.lost.clone()).unwrap_or_default()
     }
 
-    fn damaged(&self) -> Option<Finding> {
+    fn damage(&self) -> Option<Finding> {
         self.remnant.as_ref().map(|remnant| remnant.damaged.clone())
     }
 
@@ -137,7 +137,7 @@ impl Store {
     }
 }
 
-/// What was appended but not flushed.
+/// The events, requests and ledger changes that were appended but not flushed.
 #[derive(Debug, Default)]
 struct StagedAppends {
     order: Vec<RunId>,
@@ -164,7 +164,7 @@ impl MemoryCommitter {
             self.staged.order.push(*run);
         }
         let staged = self.staged.runs.entry(*run).or_default();
-        staged.extend(events.iter().map(|event| event.stored(*run)));
+        staged.extend(events.iter().map(|event| event.to_stored(*run)));
         let changes = append.ledger_changes().into_iter();
         self.staged.changes.extend(changes.map(|(change, head)| (change, *run, head)));
         let requests = events.iter().filter_map(|event| event.event().prompt.clone());

@@ -72,7 +72,7 @@ pub use index::{
 };
 pub use lease::is_being_written;
 pub use memory::MemoryBackend;
-pub use run_ends::{EndedReader, RunEnd, RunEnds, ended};
+pub use run_ends::{EndedReader, RunEnd, RunEnds, with_ends};
 pub use run_events::RunEvents;
 pub(crate) use run_events::event_at;
 pub use scratch::Scratch;

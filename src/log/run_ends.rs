@@ -34,12 +34,12 @@ impl Log {
     /// Nothing can be written through it.
     #[must_use]
     pub fn as_of(&self, run: RunId, at: Seq) -> Log {
-        Log::new(ended(self.backend().clone(), BTreeMap::from([(run, RunEnd::After(at))])))
+        Log::new(with_ends(self.backend().clone(), BTreeMap::from([(run, RunEnd::After(at))])))
     }
 }
 
 /// A log whose runs end there.
-pub fn ended(log: SharedBackend, ends: RunEnds) -> SharedBackend {
+pub fn with_ends(log: SharedBackend, ends: RunEnds) -> SharedBackend {
     Arc::new(EndedLog { log, ends: Arc::new(ends) })
 }
 
@@ -49,7 +49,7 @@ struct EndedLog {
 }
 
 impl EndedLog {
-    /// What was there earlier is not written to.
+    /// Fails if the log is shown as of an earlier event, because nothing can be written then.
     fn is_now(&self) -> Result<(), LogError> {
         let earlier = self.ends.values().find_map(|end| match end {
             RunEnd::After(at) => Some(at),
@@ -83,16 +83,16 @@ impl Backend for EndedLog {
         self.log.last_writer(run)
     }
 
-    fn uncounted(&self, run: Option<RunId>) -> Result<Vec<UncountedEvents>, LogError> {
-        self.log.uncounted(run)
+    fn uncounted_events(&self, run: Option<RunId>) -> Result<Vec<UncountedEvents>, LogError> {
+        self.log.uncounted_events(run)
     }
 
-    fn lost(&self) -> Vec<Finding> {
-        self.log.lost()
+    fn losses(&self) -> Vec<Finding> {
+        self.log.losses()
     }
 
-    fn damaged(&self) -> Option<Finding> {
-        self.log.damaged()
+    fn damage(&self) -> Option<Finding> {
+        self.log.damage()
     }
 
     fn committer(&self) -> Result<Box<dyn Committer>, LogError> {

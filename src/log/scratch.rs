@@ -88,7 +88,7 @@ impl Scratch {
         Ok(())
     }
 
-    /// Moves what is in memory into the file.
+    /// Moves the events in memory into the file.
     #[cfg(feature = "sqlite")]
     fn store(&mut self) -> Result<(), LogError> {
         let file = match self.file.take() {

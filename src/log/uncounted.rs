@@ -6,9 +6,9 @@ use super::backend::LastWriter;
 use super::ledger::LedgerChange;
 use crate::id::{RunId, Seq};
 
-/// The last events of a run, which readers leave out because the ledger does not have what they announce. Their writer died
-/// between storing them and writing to the ledger, or it is about to write, or the last object of the ledger was removed: a
-/// reader cannot distinguish these.
+/// The last events of a run, which readers leave out because the ledger does not have the change that they announce. Their
+/// writer died between storing them and writing to the ledger, or it is about to write, or the last object of the ledger was
+/// removed: a reader cannot distinguish these.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UncountedEvents {
     /// The run.
@@ -17,9 +17,9 @@ pub struct UncountedEvents {
     pub first: Seq,
     /// The last of them.
     pub last: Seq,
-    /// What the ledger does not have: that the run was started or imported, say.
+    /// The changes that the ledger does not have, for example that the run was started or imported.
     pub changes: Vec<LedgerChange>,
-    /// Who stored them.
+    /// The process that stored them.
     pub writer: LastWriter,
 }
 

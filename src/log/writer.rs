@@ -48,7 +48,7 @@ impl Durable {
 }
 
 fn writer_gone() -> LogError {
-    LogError::failed("", "the writer thread has ended")
+    LogError::failure("", "the writer thread has ended")
 }
 
 impl Log {
@@ -156,7 +156,7 @@ impl WriterQueue {
         let thread = std::thread::Builder::new()
             .name("retold-writer".to_owned())
             .spawn(move || drain(committer, &receiver))
-            .map_err(|e| LogError::failed(backend.name(), e))?;
+            .map_err(|e| LogError::failure(backend.name(), e))?;
         *state = Some((sender.clone(), thread));
         Ok(sender)
     }

@@ -83,7 +83,7 @@ pub struct ModelInfo {
 /// One attempt at a question.
 #[derive(Debug, Clone, Copy)]
 pub struct Ask<'a> {
-    /// What is asked.
+    /// The request.
     pub request: &'a Request,
     /// Where in the experiment it is asked.
     pub call: &'a CallPath,
@@ -109,7 +109,7 @@ pub struct Usage {
     /// How many of the answer's tokens are reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning_tokens: Option<u64>,
-    /// What the provider charges, in its own unit (OpenRouter: US dollars).
+    /// The provider's charge, in its own unit (OpenRouter: US dollars).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
 }

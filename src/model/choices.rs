@@ -1,7 +1,7 @@
 //! The choices of an answer: several texts to one request, where it asks for them (`n`, `candidateCount`).
 //!
-//! The first choice is the text of the answer. The others are in `other_choices`, in the form of chat completions
-//! whatever the API, and become answers of their own here.
+//! The first choice is the text of the answer. The others are in `other_choices`, in the form of chat completions for every
+//! API, and become answers of their own here.
 
 use serde_json::{Map, Value};
 

@@ -121,7 +121,7 @@ impl TryFrom<ExchangeResponse> for Response {
 
 /// A pasted reply has several vectors.
 fn several(found: u64) -> ExchangeResponseError {
-    let failure = Failure::unexpected(format_args!("asked for 1 vectors, it has {found}"));
+    let failure = Failure::mismatch(format_args!("asked for 1 vectors, it has {found}"));
     ExchangeResponseError::PastedVector(failure.message)
 }
 

@@ -149,7 +149,7 @@ impl ExchangeResponse {
                 let text = content_parts::text(Some(&content), &mut extra);
                 Content::from(text.map_err(|_| ExchangeResponseError::Content)?)
             }
-            (None, Some(vector)) => Content::Vector(checked(vector)?.into()),
+            (None, Some(vector)) => Content::Vector(check_vector(vector)?.into()),
             // A refusal or a tool call comes without a text.
             (None, None) if ANSWERING_PARTS.iter().any(|part| extra.contains_key(*part)) => {
                 Content::from("")
@@ -186,7 +186,7 @@ fn add_parts(extra: &mut Map<String, Value>, inner: Value) -> Result<(), Exchang
     Ok(())
 }
 
-fn checked(vector: Vec<f32>) -> Result<Vec<f32>, ExchangeResponseError> {
+fn check_vector(vector: Vec<f32>) -> Result<Vec<f32>, ExchangeResponseError> {
     if vector.is_empty() {
         return Err(ExchangeResponseError::EmptyVector);
     }
@@ -231,7 +231,7 @@ impl From<&Response> for ExchangeResponse {
             Content::Vector(vector) => (None, Some(vector.to_vec())),
         };
         let mut extra = extra.clone();
-        let usage = usage::written(*usage, extra.remove(USAGE));
+        let usage = usage::write(*usage, extra.remove(USAGE));
         set_apart(&mut extra);
         ExchangeResponse {
             content,

@@ -104,7 +104,7 @@ impl Failure {
     }
 
     /// That of a success response which does not have the expected shape.
-    pub(super) fn unexpected(what: impl std::fmt::Display) -> Self {
+    pub(super) fn mismatch(what: impl std::fmt::Display) -> Self {
         Failure {
             kind: FailureKind::Malformed,
             status: Some(200),
@@ -116,7 +116,7 @@ impl Failure {
 
 impl From<NotACompletion> for Failure {
     fn from(error: NotACompletion) -> Self {
-        Failure::unexpected(error)
+        Failure::mismatch(error)
     }
 }
 

@@ -59,7 +59,7 @@ pub fn is_a_key(name: &str) -> bool {
     KEY_NAMES.contains(&&*whole) || KEY_WORDS.iter().any(is_meant)
 }
 
-/// Whether the last letters and digits of a name are those of a word, whatever is between them.
+/// True if the last letters and digits of a name are those of a word; other characters between them are ignored.
 fn ends_with_letters(name: &str, word: &str) -> bool {
     let mut letters = name.bytes().rev().filter(u8::is_ascii_alphanumeric);
     word.bytes()

@@ -1,4 +1,4 @@
-//! How fast a provider lets us ask, learned from what it refuses.
+//! The pace at which a provider lets us ask, learned from its refusals.
 //!
 //! Retries alone do not get every call through a rate limit: while all calls ask as fast as they can, each retry competes
 //! with them, and of ten thousand calls many lose every time. So after more than a few refusals, the attempts of a
@@ -63,7 +63,7 @@ const TRIALS: u32 = 4;
 /// For how many spans nothing is tried after wider spacings did not help.
 const PATIENCE: u32 = 30;
 
-/// What was learned so far.
+/// The pace learned so far.
 #[derive(Debug, Default)]
 pub(super) struct LearnedPace {
     count: Mutex<AttemptCount>,
@@ -103,14 +103,14 @@ struct Closure {
     gap_before: Duration,
 }
 
-/// What was accepted since a closure began.
+/// The number of attempts accepted since a closure began.
 #[derive(Debug)]
 struct Reopening {
     closed_since: Instant,
     accepted: u32,
 }
 
-/// Wider spacings, and what they are compared with.
+/// Wider spacings, and the spacing and share of refusals that they are compared with.
 #[derive(Debug)]
 struct Trial {
     gap_before: Duration,
@@ -129,19 +129,19 @@ impl LearnedPace {
     }
 
     /// Waits until attempts are accepted again, after a time in which none was.
-    pub(super) fn reopened(&self) -> Notified<'_> {
+    pub(super) fn reopen_notice(&self) -> Notified<'_> {
         self.reopened.notified()
     }
 
     /// An attempt that began at `begun` was accepted.
-    pub(super) fn accepted(&self, begun: Instant, now: Instant) {
+    pub(super) fn note_acceptance(&self, begun: Instant, now: Instant) {
         if self.lock().count_accepted(begun, now) {
             self.reopened.notify_waiters();
         }
     }
 
     /// An attempt was refused, because too much was asked.
-    pub(super) fn refused(&self, now: Instant) {
+    pub(super) fn note_refusal(&self, now: Instant) {
         self.lock().count_refused(now);
     }
 }
@@ -158,7 +158,7 @@ impl AttemptCount {
             if let Some(reopening) = &mut self.reopening {
                 reopening.accepted = reopening.accepted.saturating_add(1);
             }
-            // What was refused before, and is accepted now, is over.
+            // Refusals before a time in which all attempts were accepted no longer count.
             let is_over = self.last_refused.is_some_and(|last| now - last >= self.silence());
             if is_over && self.refused > 0 {
                 self.begin_span(now);

@@ -16,14 +16,14 @@ use super::{Content, Response};
 /// Where halves of surrogate pairs are kept until the other half has come: the last of the private characters of Unicode.
 const HALVES: u32 = 0x10_f800;
 
-/// A JSON text that is repaired where that is possible without guessing, and what was wrong with it; `None` if it is not JSON
-/// even then. Integers beyond 64 bits are marked texts if they have a mark, and otherwise rounded.
+/// A JSON text that is repaired where that is possible without guessing, and the faults that it had; `None` if it is not
+/// JSON even then. Integers beyond 64 bits are marked texts if they have a mark, and otherwise rounded.
 pub fn mended_json(
     body: &[u8],
     halves: Halves,
     longer: Option<&IntegerMark>,
 ) -> Option<(Value, Vec<&'static str>)> {
-    let MendedJson { text, wrong, mark } = mended(body, halves, longer);
+    let MendedJson { text, wrong, mark } = mend_with(body, halves, longer);
     let mut value = serde_json::from_str(&text).ok()?;
     give_back_numbers(&mut value, &mark, longer.is_some());
     Some((value, wrong))
@@ -204,7 +204,7 @@ impl IntegerMark {
         let mut extra = Value::Object(std::mem::take(&mut response.extra));
         let mut places = Vec::new();
         replace(&mut extra, &|value| digits(value.as_str()?), "", &mut places);
-        // A text with integers in it has its own digits again; only what was a number has a place.
+        // A text with integers in it has its own digits again; only values that were numbers have a place.
         places.retain(|place| extra.pointer(place).is_some_and(is_integer));
         if let Value::Object(extra) = extra {
             response.extra = extra;
@@ -215,10 +215,10 @@ impl IntegerMark {
 
 /// Repairs a text.
 pub(in crate::model) fn mend(body: &[u8]) -> MendedJson {
-    mended(body, Halves::Replaced, None)
+    mend_with(body, Halves::Replaced, None)
 }
 
-fn mended(body: &[u8], halves: Halves, mark: Option<&IntegerMark>) -> MendedJson {
+fn mend_with(body: &[u8], halves: Halves, mark: Option<&IntegerMark>) -> MendedJson {
     let text = String::from_utf8_lossy(body);
     let mut mending = Mending { out: String::with_capacity(text.len()), wrong: Vec::new(), halves };
     if let Cow::Owned(_) = text {

@@ -15,7 +15,7 @@ pub struct NamedUrl(String);
 
 impl NamedUrl {
     /// A URL given by the user. Never pass one from a file that somebody else may have written.
-    pub fn given(url: impl Into<String>) -> Self {
+    pub fn from_user(url: impl Into<String>) -> Self {
         NamedUrl(url.into())
     }
 
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn places_are_compared_as_urls_and_without_secrets() {
-        let named = NamedUrl::given("https://me:key@API.example.org:443/v1/?sig=1");
+        let named = NamedUrl::from_user("https://me:key@API.example.org:443/v1/?sig=1");
         assert!(named.is_at("https://api.example.org/v1"));
         assert!(!named.is_at("http://api.example.org/v1"));
         assert!(!named.is_at("https://api.example.org.evil.example/v1"));
@@ -114,9 +114,9 @@ mod tests {
             ("https://evil.example/v1", "OPENAI_API_KEY", false),
             ("no URL", "OPENAI_API_KEY", false),
         ] {
-            assert_eq!(NamedUrl::given(url).is_usual_for(variable), due, "{variable} to {url}");
+            assert_eq!(NamedUrl::from_user(url).is_usual_for(variable), due, "{variable} to {url}");
         }
-        assert!(!NamedUrl::given("no URL").is_at("no URL"));
+        assert!(!NamedUrl::from_user("no URL").is_at("no URL"));
         assert_eq!(format!("{named:?}"), r#"NamedUrl("https://api.example.org/v1")"#);
     }
 }

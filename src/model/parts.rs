@@ -62,7 +62,7 @@ pub const UNENDED: &str = "unended";
 /// - `message`: the parts of a message that have one of these names or the name of a field
 /// - `unreadable`: what could not be read
 /// - `http`: the answer as it travelled to a recorded program; parsers never see it
-/// - `unended`: what the stream of the answer was closed without, if it has not come to its end
+/// - `unended`: the ending that the stream of the answer lacked when it was closed, if it lacked one
 /// - `vectors`: how many vectors of one length the content has, one after the other, if it has several
 /// - `exact_integers`: where integers beyond 2^53 are, which are kept as strings
 pub const RESERVED_PARTS: &[&str] = &[
@@ -124,7 +124,7 @@ pub(super) fn leave_out(object: &mut Map<String, Value>, name: &str, usual: &Val
     }
 }
 
-/// Adds what is left of an object, if anything is left.
+/// Adds the remaining fields of an object, if there are any.
 pub(super) fn add_rest(extra: &mut Map<String, Value>, name: &str, rest: Map<String, Value>) {
     if !rest.is_empty() {
         extra.insert(name.to_owned(), Value::Object(rest));

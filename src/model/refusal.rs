@@ -1,10 +1,10 @@
-//! What a server refuses about every request of a kind, as far as the words of its error say: the next request would meet
-//! it as well.
+//! Refusals that a server gives to every request of a kind, as far as the words of its error say: the next request would
+//! meet them as well.
 
 use super::failure::{Failure, FailureKind};
 use crate::prompt::Request;
 
-/// What a server refuses about every request of a kind.
+/// A refusal of every request of a kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -74,8 +74,8 @@ const NO_MODEL: &[&str] = &[
 ];
 
 impl Refusal {
-    /// What a failed attempt at a request says of all requests like it; `None` if it is about this request alone, or about
-    /// none.
+    /// The refusal in a failed attempt that holds for all requests like it; `None` if the attempt failed for this request
+    /// alone, or not because of the request.
     pub fn of(failure: &Failure, request: &Request) -> Option<Self> {
         let said = failure.message.to_lowercase();
         let fields = || request.body().as_object().into_iter().flatten().map(|(name, _)| name);

@@ -60,7 +60,7 @@ impl RequestForm {
     ///
     /// # Errors
     /// [`RequestFormError`].
-    pub fn written(&self, request: &Request) -> Result<Option<Request>, RequestFormError> {
+    pub fn apply(&self, request: &Request) -> Result<Option<Request>, RequestFormError> {
         let Some(mut body) =
             request.body().as_object().filter(|_| request.api() == Api::Chat).cloned()
         else {
@@ -94,22 +94,22 @@ mod tests {
             Request::from_body(body).unwrap()
         };
         let asked = body(json!({"max_tokens": 9}));
-        assert!(RequestForm::default().written(&asked).unwrap().is_none());
+        assert!(RequestForm::default().apply(&asked).unwrap().is_none());
         let settings =
             json!({"requests": {"alternate": true, "max_completion_tokens": ["o3"], "later": 1}});
         let form = RequestForm::of_settings(&settings);
-        let written = form.written(&asked).unwrap().unwrap();
+        let written = form.apply(&asked).unwrap().unwrap();
         let due = body(
             json!({"max_completion_tokens": 9, "messages": [{"role": "user", "content": "Ask."}]}),
         );
         assert_eq!((written.hash(), written.body()), (due.hash(), due.body()));
-        assert!(form.written(&written).unwrap().is_none(), "once is enough");
+        assert!(form.apply(&written).unwrap().is_none(), "once is enough");
         let other = RequestForm { alternate: false, ..RequestForm::of_settings(&settings) };
         let request = Request::from_body(
             json!({"model": "gpt-4o", "messages": [{"role": "user", "content": "?"}], "max_tokens": 9}),
         );
         assert!(
-            other.written(&request.unwrap()).unwrap().is_none(),
+            other.apply(&request.unwrap()).unwrap().is_none(),
             "only for the model that asks for it"
         );
         assert_eq!(RequestForm::of_settings(&json!({"other": 1})), RequestForm::default());

@@ -25,7 +25,7 @@ pub trait Player: Send + Sync {
 
     /// Ways in which an answer to this request can break its format: the name of the kind, one of
     /// [`Player::kinds`], and the answer. One per kind; empty if there is no format to break.
-    fn malformed(&self, request: &Request, dice: &mut Dice) -> Vec<(&'static str, String)> {
+    fn defects(&self, request: &Request, dice: &mut Dice) -> Vec<(&'static str, String)> {
         let _ = (request, dice);
         Vec::new()
     }
@@ -145,7 +145,7 @@ impl SimulatedModel {
     fn broken(&self, ask: Ask<'_>, dice: &mut Dice) -> Option<String> {
         let Misbehaviour { malformed, malformed_kinds, .. } = &self.misbehaviour;
         if dice.chance(*malformed) {
-            let ways = self.player.malformed(ask.request, dice);
+            let ways = self.player.defects(ask.request, dice);
             let at = if ways.is_empty() { 0 } else { dice.below(ways.len()) };
             return ways.into_iter().nth(at).map(|(_, text)| text);
         }
@@ -155,7 +155,7 @@ impl SimulatedModel {
         // Separate dice: the rates of kinds do not change well-formed answers.
         let mut dice = self.dice(ask, "malformed kind");
         let share = dice.share();
-        let ways = self.player.malformed(ask.request, &mut dice);
+        let ways = self.player.defects(ask.request, &mut dice);
         let rate = |kind: &str| malformed_kinds.get(kind).copied().unwrap_or(0.0);
         let total: f64 = ways.iter().map(|(kind, _)| rate(kind)).sum();
         let mut left = share * total.max(1.0);

@@ -179,7 +179,7 @@ pub struct Permit(#[expect(dead_code, reason = "held for its drop")] OwnedSemaph
 impl Default for Throttle {
     /// A throttle with the default limits.
     fn default() -> Self {
-        Throttle::checked(Limits::default())
+        Throttle::with_limits(Limits::default())
     }
 }
 
@@ -190,7 +190,7 @@ impl Throttle {
     /// As [`Limits::check`].
     pub fn new(limits: &Limits) -> Result<Self, SettingError> {
         limits.check()?;
-        Ok(Throttle::checked(*limits))
+        Ok(Throttle::with_limits(*limits))
     }
 
     /// The throttle of another run that asks the same provider: the two make as many attempts at once as this one alone
@@ -204,7 +204,7 @@ impl Throttle {
         Ok(Throttle { places, last, learned: self.learned.clone(), ..throttle })
     }
 
-    fn checked(limits: Limits) -> Self {
+    fn with_limits(limits: Limits) -> Self {
         Throttle {
             limits,
             places: Arc::new(Semaphore::new(limits.concurrency)),
@@ -233,7 +233,7 @@ impl Throttle {
         let outcome = match timeout(ACCEPTED_AFTER, &mut attempt).await {
             Ok(outcome) => outcome,
             Err(_elapsed) => {
-                self.learned.accepted(begun, Instant::now());
+                self.learned.note_acceptance(begun, Instant::now());
                 return attempt.await.inspect_err(|failure| self.learn(begun, Some(failure)));
             }
         };
@@ -244,8 +244,8 @@ impl Throttle {
     /// Other failures say nothing about a limit.
     fn learn(&self, begun: Instant, failure: Option<&Failure>) {
         match failure.map(|failure| failure.kind) {
-            None => self.learned.accepted(begun, Instant::now()),
-            Some(FailureKind::RateLimited) => self.learned.refused(Instant::now()),
+            None => self.learned.note_acceptance(begun, Instant::now()),
+            Some(FailureKind::RateLimited) => self.learned.note_refusal(Instant::now()),
             Some(_) => {}
         }
     }
@@ -253,7 +253,7 @@ impl Throttle {
     /// Waits for a while, or until attempts are accepted again after a time in which none was.
     pub async fn pause(&self, wait: Duration) {
         // Either end of the wait is fine.
-        let _ = timeout(wait, self.learned.reopened()).await;
+        let _ = timeout(wait, self.learned.reopen_notice()).await;
     }
 
     /// Waits until an attempt may start. Attempts start in the order of their requests.
@@ -266,7 +266,7 @@ impl Throttle {
         // Held while waiting: the mutex is fair and serves as the queue.
         let mut last = self.last.lock().await;
         let due = loop {
-            let reopened = self.learned.reopened();
+            let reopened = self.learned.reopen_notice();
             let (now, interval) = (Instant::now(), self.interval.max(self.learned.gap()));
             match last.map(|last| last + interval) {
                 None => break now,

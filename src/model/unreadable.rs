@@ -1,10 +1,10 @@
 //! Answers that could not be read, or only in part.
 //!
-//! A paid answer is kept whatever it looks like. If it is not valid JSON, it is repaired as far as
-//! possible without guessing, and `unreadable` is added to its kept parts:
+//! A paid answer is always kept. If it is not valid JSON, it is repaired as far as possible without
+//! guessing, and `unreadable` is added to its kept parts:
 //! `{"body":BASE64,"length":BYTES,"reason":TEXT}`. `body` has the bytes as received, up to the
-//! first megabyte; it is left out if they contain the key. The answer's text is what could be read,
-//! or empty.
+//! first megabyte; it is left out if they contain the key. The answer's text is the part that could
+//! be read, or empty.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -14,7 +14,7 @@ use crate::content::Content;
 /// The kept part that marks such answers.
 pub const UNREADABLE: &str = "unreadable";
 
-/// What is kept of an answer that could not be read, or only in part.
+/// The kept bytes of an answer that could not be read, or only in part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unreadable {
     /// The bytes as received, in base64: the first megabyte of them, or nothing if they contain the

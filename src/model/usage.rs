@@ -8,7 +8,7 @@ use super::parts::is_nothing;
 /// The largest count that canonical JSON can hold exactly.
 const EXACT: u64 = 1 << 53;
 
-/// Reads the known fields, and returns what is left over for `extra.usage`.
+/// Reads the known fields, and returns the remaining ones for `extra.usage`.
 ///
 /// The counts of cached and reasoning tokens are in the usage itself or, with OpenAI, one level
 /// deeper. A total that equals the sum of the two counts, and counts of zero without a field, carry
@@ -35,7 +35,7 @@ pub(super) fn read(usage: Value) -> (Option<Usage>, Option<Value>) {
 }
 
 /// The inverse of [`read`]: both parts as one object.
-pub(super) fn written(usage: Option<Usage>, rest: Option<Value>) -> Option<Value> {
+pub(super) fn write(usage: Option<Usage>, rest: Option<Value>) -> Option<Value> {
     // Numbers can always be written as JSON.
     let usage = usage.and_then(|usage| serde_json::to_value(usage).ok());
     match (usage, rest) {
@@ -147,7 +147,7 @@ mod tests {
         #[test]
         fn it_is_read_as_it_was_written(usage in anything()) {
             let (usage, rest) = read(usage);
-            if let Some(written) = written(usage, rest.clone()) {
+            if let Some(written) = write(usage, rest.clone()) {
                 prop_assert_eq!(read(written), (usage, rest));
             }
         }

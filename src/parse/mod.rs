@@ -27,7 +27,7 @@ pub mod vote;
 mod whole;
 
 pub use registry::{MakeError, ParserFamily, Parsers};
-pub(crate) use strategies::kept;
+pub(crate) use strategies::intern;
 pub use strategies::{
     AnyParser, Decide, FindOwn, FoundValue, LastResort, OwnStrategy, ParsedAnswer, Parser,
     ParserSpec, Strategy, StrategyParser,

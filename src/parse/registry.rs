@@ -22,7 +22,7 @@ pub enum MakeError {
     Value {
         /// The setting.
         key: &'static str,
-        /// What is wrong with its value.
+        /// The problem with its value.
         reason: String,
     },
     /// The settings cannot be written as canonical JSON, for example because of a number beyond

@@ -17,7 +17,7 @@ use crate::prompt::{CanonicalError, canonical};
 pub struct ParserSpec {
     /// The parser's name, such as `game24`.
     pub name: Cow<'static, str>,
-    /// What it was given for this question, such as the numbers of a puzzle.
+    /// The settings for this question, such as the numbers of a puzzle.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub params: Value,
     /// Increased whenever a decision about the fixtures changes.
@@ -54,7 +54,7 @@ pub struct ParsedAnswer<V> {
     /// The model's reasoning, if the format separates it from the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
-    /// What was repaired or looked odd.
+    /// Repairs, and anything that looked odd.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
@@ -83,9 +83,9 @@ pub trait Parser: Send + Sync + 'static {
         self.parse(answer.text)
     }
 
-    /// Whether a decision can be used; if not, [`ask_valid`](crate::run::Run::ask_valid) asks the
-    /// model again. By default everything is accepted; a [`StrategyParser`] accepts what a
-    /// strategy found and rejects its last resort.
+    /// True if a decision can be used; if not, [`ask_valid`](crate::run::Run::ask_valid) asks the
+    /// model again. By default everything is accepted; a [`StrategyParser`] accepts the value that
+    /// a strategy found and rejects its last resort.
     fn accepts(&self, parsed: &ParsedAnswer<Self::Value>) -> bool {
         let _ = parsed;
         true
@@ -160,7 +160,7 @@ impl<P: Parser> AnyParser for P {
     }
 }
 
-/// What a strategy has found.
+/// A value that a strategy has found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundValue<V> {
     /// The value.
@@ -264,7 +264,7 @@ impl<P: Serialize, V> StrategyParser<P, V> {
         judge: Option<fn(&V, &P) -> &'static str>,
     ) -> Result<Self, CanonicalError> {
         let methods = strategies.iter().map(|s| s.method).chain([last.0]).collect();
-        Self::made(name, version, params, methods, Find::InOrder(strategies, last), judge)
+        Self::build(name, version, params, methods, Find::InOrder(strategies, last), judge)
     }
 
     /// A parser that finds method and value together; `methods` lists all possible methods, the last
@@ -280,10 +280,10 @@ impl<P: Serialize, V> StrategyParser<P, V> {
         decide: Decide<P, V>,
         judge: Option<fn(&V, &P) -> &'static str>,
     ) -> Result<Self, CanonicalError> {
-        Self::made(name, version, params, methods.to_vec(), Find::Whole(decide), judge)
+        Self::build(name, version, params, methods.to_vec(), Find::Whole(decide), judge)
     }
 
-    fn made(
+    fn build(
         name: &'static str,
         version: u32,
         params: P,
@@ -313,9 +313,9 @@ impl<V: Clone + Send + Sync> StrategyParser<(), V> {
         strategies: Vec<OwnStrategy<V>>,
         last: (&str, V),
     ) -> Result<Self, CanonicalError> {
-        let (last, value) = (kept(last.0), last.1);
+        let (last, value) = (intern(last.0), last.1);
         let strategies: Vec<_> =
-            strategies.into_iter().map(|own| (kept(&own.method), own.find)).collect();
+            strategies.into_iter().map(|own| (intern(&own.method), own.find)).collect();
         let methods = strategies.iter().map(|(method, _)| *method).chain([last]);
         let decided_by = methods.map(|method| Ok((method, decided_by(&spec, method)?.into())));
         let decided_by = decided_by.collect::<Result<_, CanonicalError>>()?;
@@ -325,7 +325,7 @@ impl<V: Clone + Send + Sync> StrategyParser<(), V> {
 }
 
 /// A text that is kept for as long as the program runs, once.
-pub(crate) fn kept(text: &str) -> &'static str {
+pub(crate) fn intern(text: &str) -> &'static str {
     static KEPT: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     match kept.get(text) {

@@ -94,8 +94,8 @@ impl<'a> WholeAnswer<'a> {
         SAYING.into_iter().filter_map(move |name| Some((name, answer.part(name)?)))
     }
 
-    /// Whether the answer is empty: no text except white space, no tool call, no refusal, no sound.
-    /// Reasoning alone is not an answer; it is what a model leaves when it has used up its tokens.
+    /// True if the answer is empty: no text except white space, no tool call, no refusal, no sound.
+    /// Reasoning alone is not an answer; a model out of tokens leaves only that.
     pub fn is_empty(&self) -> bool {
         self.text.trim().is_empty() && self.saying().next().is_none() && !self.is_refused()
     }
@@ -105,8 +105,8 @@ impl<'a> WholeAnswer<'a> {
         self.finish_reason.is_some_and(|reason| CUT_OFF.contains(&reason))
     }
 
-    /// What the stream of the answer was closed without, if it has not come to its end.
-    pub fn unended(&self) -> Option<&'a str> {
+    /// The reason why the answer lacks its end, if its stream was closed before it.
+    pub fn missing_end(&self) -> Option<&'a str> {
         self.part("unended")?.as_str()
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn place() -> Option<(String, String)> {
     Some((boot, spaces.collect::<Vec<_>>().join(" ")))
 }
 
-pub(super) fn numbered(pid: u32) -> NumberedProcess {
+pub(super) fn by_pid(pid: u32) -> NumberedProcess {
     // It is not found if it ends before it is opened, and is gone (ESRCH) if it ends before it is read.
     const GONE: i32 = 3;
     match read_to_string(format!("/proc/{pid}/stat")) {

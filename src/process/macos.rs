@@ -12,7 +12,7 @@ pub(super) fn place() -> Option<(String, String)> {
     Some((String::from_utf8(boot).ok()?.trim().to_owned(), String::new()))
 }
 
-pub(super) fn numbered(pid: u32) -> NumberedProcess {
+pub(super) fn by_pid(pid: u32) -> NumberedProcess {
     let said = output("/bin/ps", &["-o", "stat=,lstart=", "-p", &pid.to_string()]);
     let Some(said) = said else { return NumberedProcess::Hidden };
     let line = String::from_utf8_lossy(&said.stdout);

@@ -6,6 +6,6 @@ pub(super) fn place() -> Option<(String, String)> {
     None
 }
 
-pub(super) fn numbered(_pid: u32) -> NumberedProcess {
+pub(super) fn by_pid(_pid: u32) -> NumberedProcess {
     NumberedProcess::Hidden
 }

@@ -68,7 +68,7 @@ pub fn hash_of(bytes: &[u8]) -> [u8; 32] {
     *blake3::hash(bytes).as_bytes()
 }
 
-/// The deepest nesting of a request. JSON readers stop at 128 levels, and what is stored must be
+/// The deepest nesting of a request. JSON readers stop at 128 levels, and a stored request must be
 /// readable inside the levels that the log, an export and a proof add around it.
 const DEEPEST: usize = 100;
 

@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 /// The longest excerpt, in characters.
 const LONGEST: usize = 80;
 
-/// The first point where two requests differ. `before` is what was recorded, `after` what is asked
-/// now; both are complete and unescaped. There are two safe ways to show them: [`fmt::Display`]
+/// The first point where two requests differ. `before` is the recorded side, `after` the current
+/// one; both are complete and unescaped. There are two safe ways to show them: [`fmt::Display`]
 /// shows two short excerpts, [`Difference::diff`] everything that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -130,16 +130,16 @@ impl Difference {
             Difference::Message { index, before: (old_role, old), after: (new_role, new) } => {
                 let place = format!("first difference: message {}", index + 1);
                 if old_role == new_role {
-                    format!("{place} ({})\n{}", printable(old_role, 40), unified(old, new))
+                    format!("{place} ({})\n{}", printable(old_role, 40), inert_diff(old, new))
                 } else {
-                    format!("{place}, its role\n{}", unified(old_role, new_role))
+                    format!("{place}, its role\n{}", inert_diff(old_role, new_role))
                 }
             }
             Difference::Length { before, after, next: (role, text) } => {
                 let (old, new) =
                     if before < after { ("", text.as_str()) } else { (text.as_str(), "") };
                 let lengths = self.lengths(*before, *after);
-                format!("{lengths}, the next ({})\n{}", printable(role, 40), unified(old, new))
+                format!("{lengths}, the next ({})\n{}", printable(role, 40), inert_diff(old, new))
             }
             Difference::Field { name, before, after } => {
                 let lines = |value: &Option<Value>| match value {
@@ -147,7 +147,7 @@ impl Difference {
                     None => String::new(),
                 };
                 let name = printable(name, LONGEST);
-                format!("first difference: {name}\n{}", unified(&lines(before), &lines(after)))
+                format!("first difference: {name}\n{}", inert_diff(&lines(before), &lines(after)))
             }
         }
     }
@@ -162,7 +162,7 @@ impl Difference {
 }
 
 /// A unified diff with two lines of context, made safe to show.
-pub(crate) fn unified(old: &str, new: &str) -> String {
+pub(crate) fn inert_diff(old: &str, new: &str) -> String {
     unified_diff(&inert_lines(old), &inert_lines(new), ["recorded", "now"])
 }
 

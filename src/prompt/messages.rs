@@ -55,13 +55,13 @@ impl<'a> Messages<'a> {
 impl Request {
     /// One of its messages as canonical JSON, counted from 0.
     pub fn message_text(&self, message: usize) -> Option<&str> {
-        let list = self.listed().filter(|list| message < list.len())?;
+        let list = self.message_list().filter(|list| message < list.len())?;
         Some(list.text(message, message + 1))
     }
 
     /// The hash of the request that has only the first `messages` messages of this one.
     pub(crate) fn hash_of_first(&self, messages: usize) -> Option<PromptHash> {
-        let list = self.listed().filter(|list| messages <= list.len())?;
+        let list = self.message_list().filter(|list| messages <= list.len())?;
         let mut hasher = blake3::Hasher::new();
         for text in [list.before(), list.text(0, messages), list.after()] {
             hasher.update(text.as_bytes());
@@ -77,13 +77,14 @@ impl Request {
     /// [`RequestError::TooLong`].
     pub(crate) fn after(&self, others: &[(&Request, usize)]) -> Result<Self, RequestError> {
         let none = || RequestError::NotCanonical("it has no list of messages".to_owned());
-        let own = self.listed().ok_or_else(none)?;
+        let own = self.message_list().ok_or_else(none)?;
         let taken = || others.iter().copied().chain([(self, own.len())]).filter(|(_, n)| *n > 0);
         let mut canonical = own.before().to_owned();
         let start = canonical.len();
         let mut ends = Vec::new();
         for (request, messages) in taken() {
-            let list = request.listed().filter(|list| messages <= list.len()).ok_or_else(none)?;
+            let list =
+                request.message_list().filter(|list| messages <= list.len()).ok_or_else(none)?;
             if !ends.is_empty() {
                 canonical.push(',');
             }
@@ -133,8 +134,8 @@ mod tests {
             let joined = chat(&["e"]).after(&others).unwrap();
             assert_eq!(joined.canonical(), whole.canonical());
             assert_eq!((joined.hash(), joined.body()), (whole.hash(), whole.body()));
-            let list = joined.listed().unwrap();
-            let due = whole.listed().unwrap();
+            let list = joined.message_list().unwrap();
+            let due = whole.message_list().unwrap();
             assert_eq!((list.start, list.ends), (due.start, due.ends));
         }
         assert_eq!(first.hash_of_first(1), Some(chat(&["a"]).hash()));
@@ -147,14 +148,14 @@ mod tests {
     #[test]
     fn messages_are_found_in_the_text() {
         let request = chat(&["a", "b"]);
-        let list = request.listed().unwrap();
+        let list = request.message_list().unwrap();
         assert_eq!(list.text(0, 1), r#"{"content":"a","role":"user"}"#);
         assert_eq!(list.text(1, 2), r#"{"content":"b","role":"user"}"#);
         let whole = [list.before(), list.text(0, 2), list.after()].concat();
         assert_eq!(whole, request.canonical());
-        assert_eq!(chat(&[]).listed().unwrap().text(0, 0), "");
+        assert_eq!(chat(&[]).message_list().unwrap().text(0, 0), "");
         // Keys that are ordered differently by bytes and by UTF-16 units.
         let odd = json!({"model": "m", "messages": [{"\u{ffff}": 1, "\u{10000}": 2}]});
-        assert!(Request::from_body(odd).unwrap().listed().is_none());
+        assert!(Request::from_body(odd).unwrap().message_list().is_none());
     }
 }

@@ -7,8 +7,8 @@
 //! - [`Request`]: the canonical request; made from JSON or from a typed request.
 //! - [`ChatRequest`], [`EmbeddingRequest`]: typed requests for programs.
 //! - [`first_difference`]: where two requests start to differ, for divergence reports.
-//! - [`TRANSPORT_LISTS`]: what is left out of the hash, with a reason each, in every version of the
-//!   canonical request.
+//! - [`TRANSPORT_LISTS`]: the fields that are left out of the hash, with a reason each, in every
+//!   version of the canonical request.
 
 mod canonical;
 mod difference;
@@ -22,7 +22,7 @@ mod typed;
 pub(crate) use canonical::check_exact;
 pub use canonical::{CanonicalError, canonical, hash_of};
 pub use difference::{Difference, first_difference};
-pub(crate) use difference::{shared_messages, unified};
+pub(crate) use difference::{inert_diff, shared_messages};
 pub(crate) use messages::Messages;
 pub use request::{Api, LONGEST_REQUEST, Request, RequestError};
 pub use transport::{TRANSPORT, TRANSPORT_LISTS, TransportList};

@@ -45,37 +45,37 @@ pub(super) fn in_byte_order(key: &[u8]) -> bool {
     key.iter().all(|byte| *byte < 0xee)
 }
 
-fn refused() -> io::Error {
+fn refusal() -> io::Error {
     io::Error::from(io::ErrorKind::Unsupported)
 }
 
 impl Formatter for Plain {
     fn write_f64<W: Write + ?Sized>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
-        if Plain::is_decimal(value) { write!(writer, "{value}") } else { Err(refused()) }
+        if Plain::is_decimal(value) { write!(writer, "{value}") } else { Err(refusal()) }
     }
 
     fn write_f32<W: Write + ?Sized>(&mut self, _: &mut W, _: f32) -> io::Result<()> {
-        Err(refused())
+        Err(refusal())
     }
 
     fn write_u64<W: Write + ?Sized>(&mut self, writer: &mut W, value: u64) -> io::Result<()> {
-        if Plain::is_exact(value) { write!(writer, "{value}") } else { Err(refused()) }
+        if Plain::is_exact(value) { write!(writer, "{value}") } else { Err(refusal()) }
     }
 
     fn write_i64<W: Write + ?Sized>(&mut self, writer: &mut W, value: i64) -> io::Result<()> {
         if Plain::is_exact(value.unsigned_abs()) {
             write!(writer, "{value}")
         } else {
-            Err(refused())
+            Err(refusal())
         }
     }
 
     fn write_u128<W: Write + ?Sized>(&mut self, _: &mut W, _: u128) -> io::Result<()> {
-        Err(refused())
+        Err(refusal())
     }
 
     fn write_i128<W: Write + ?Sized>(&mut self, _: &mut W, _: i128) -> io::Result<()> {
-        Err(refused())
+        Err(refusal())
     }
 }
 

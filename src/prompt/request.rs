@@ -31,7 +31,7 @@ pub enum RequestError {
     /// It is not an object.
     #[error("a request is a JSON object, not {found}")]
     NotAnObject {
-        /// What it is instead.
+        /// The kind of value that it is instead.
         found: &'static str,
     },
     /// It has neither `messages` nor `input`, or both.
@@ -87,7 +87,7 @@ pub enum RequestError {
 /// twice as long.
 pub const LONGEST_REQUEST: usize = 32 << 20;
 
-/// What is asked of a model: canonical, hashed, cheap to clone.
+/// A request to a model: canonical, hashed, cheap to clone.
 #[derive(Clone)]
 pub struct Request(Arc<Inner>);
 
@@ -99,13 +99,13 @@ struct Inner {
     hash: PromptHash,
 }
 
-/// What a request is made of.
+/// The parts of a request.
 pub(super) struct RequestParts {
     api: Api,
     body: Value,
     /// The version of the list of fields that are left out.
     version: u32,
-    /// What was left out of the body: another version may not leave it out.
+    /// The fields that were left out of the body: another version may not leave them out.
     left_out: Map<String, Value>,
 }
 
@@ -189,7 +189,7 @@ impl Request {
         if version == self.version() {
             return Ok(self.clone());
         }
-        let list = known(lists, version)?;
+        let list = known_list(lists, version)?;
         let RequestParts { api, body, left_out, .. } = &self.0.parts;
         let fields = body.as_object().into_iter().flatten().chain(left_out);
         let (left_out, body) = fields
@@ -247,24 +247,24 @@ impl Request {
     /// The request of an envelope `{"api":..,"body":{..},"v":1}`.
     pub(crate) fn from_envelope(envelope: Value) -> Result<Self, RequestError> {
         let envelope = OwnedEnvelope::deserialize(envelope);
-        Self::enveloped(
+        Self::of_envelope(
             envelope.map_err(|e| RequestError::NotCanonical(e.to_string()))?,
             TRANSPORT_LISTS,
         )
     }
 
-    fn enveloped(
+    fn of_envelope(
         envelope: OwnedEnvelope,
         lists: &'static [TransportList],
     ) -> Result<Self, RequestError> {
         let OwnedEnvelope { api, body, v } = envelope;
-        let version = known(lists, v)?.version;
+        let version = known_list(lists, v)?.version;
         Self::build(RequestParts { api, body: Value::Object(body), version, left_out: Map::new() })
     }
 
     /// The messages of a chat in the canonical text; `None` for an embedding, and for a chat whose
     /// keys are in an order that only the slow path can write.
-    pub(crate) fn listed(&self) -> Option<Messages<'_>> {
+    pub(crate) fn message_list(&self) -> Option<Messages<'_>> {
         let places = self.0.messages.as_ref()?;
         Some(Messages::new(&self.0.canonical, places.start, &places.ends))
     }
@@ -283,7 +283,7 @@ impl Request {
     ) -> Result<Self, RequestError> {
         let not = |reason: String| RequestError::NotCanonical(reason);
         let envelope: OwnedEnvelope = serde_json::from_str(text).map_err(|e| not(e.to_string()))?;
-        let request = Self::enveloped(envelope, lists)?;
+        let request = Self::of_envelope(envelope, lists)?;
         if request.canonical() != text {
             return Err(not("its canonical form differs".to_owned()));
         }
@@ -432,7 +432,7 @@ impl fmt::Debug for Request {
 }
 
 /// The list of a version.
-fn known(
+fn known_list(
     lists: &'static [TransportList],
     version: u32,
 ) -> Result<&'static TransportList, RequestError> {
@@ -475,7 +475,7 @@ mod tests {
             assert_eq!((again.hash(), again.version()), (request.hash(), list.version));
             let envelope: Value = serde_json::from_str(request.canonical()).unwrap();
             let envelope = OwnedEnvelope::deserialize(envelope).unwrap();
-            assert_eq!(Request::enveloped(envelope, LISTS).unwrap().hash(), request.hash());
+            assert_eq!(Request::of_envelope(envelope, LISTS).unwrap().hash(), request.hash());
         }
         // Today's first version is the same under both tables.
         let first = Request::from_body_under(body(), &LISTS[0]).unwrap();

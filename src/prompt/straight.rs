@@ -5,7 +5,7 @@ use serde_json::{Map, Number, Value};
 use super::ordered::{Plain, in_byte_order};
 
 /// Appends the canonical JSON (RFC 8785) of a value, if its keys are in ascending order already and
-/// its numbers are plain. `None` means that the caller must take the slow path and discard what was
+/// its numbers are plain. `None` means that the caller must take the slow path and discard the text
 /// appended so far.
 ///
 /// Every request goes through here, so long texts are copied in one piece, which serde_json does

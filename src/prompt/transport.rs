@@ -3,7 +3,7 @@
 //!
 //! A list that was released never changes, because its version is part of every canonical request
 //! that was made with it. One more field is one more list, at the end of [`TRANSPORT_LISTS`]: new
-//! runs use the last one, and what was recorded is read, replayed and continued with its own.
+//! runs use the last one, and recorded requests are read, replayed and continued with their own.
 
 /// The fields left out of the hash in one version of the canonical request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -26,7 +26,7 @@ pub enum Role {
 pub struct Message {
     /// The speaker.
     pub role: Role,
-    /// What is said.
+    /// The texts of the message.
     pub parts: Vec<String>,
 }
 

@@ -53,7 +53,7 @@ pub enum ProofError {
     Event {
         /// The event.
         seq: Seq,
-        /// What is wrong.
+        /// The problem.
         what: String,
     },
     /// A content is wrong.

@@ -16,8 +16,8 @@ use crate::prompt::canonical;
 /// attempts, the answer, the decision, the facts that name it, and the events that the prompt was
 /// declared to be made from. What those were made from in turn, a proof of their own decisions shows.
 ///
-/// The whole run is read once. The reader should check what it reads, since a proof of a damaged log
-/// would be refused.
+/// The whole run is read once. The reader should check every event that it reads, since a proof of a damaged log would be
+/// refused.
 ///
 /// # Errors
 /// [`ProveError`]: the run is not finished, the call failed, or the log cannot be read.
@@ -59,7 +59,7 @@ pub fn prove(reader: &mut dyn Reader, audit: &Audit) -> Result<String, ProveErro
         others: leaves.into_values().collect(),
         contents,
         end: ProofEnd {
-            event: parsed(
+            event: parse(
                 run,
                 collected.end.seq,
                 &ChainLink::of_stored(&collected.end).canonical(),
@@ -68,7 +68,7 @@ pub fn prove(reader: &mut dyn Reader, audit: &Audit) -> Result<String, ProveErro
             previous: collected.before(collected.end.seq),
         },
         format: FORMAT.to_owned(),
-        prompt: parsed(run, audit.question.seq, audit.request.canonical())?,
+        prompt: parse(run, audit.question.seq, audit.request.canonical())?,
         root,
         run,
     };
@@ -101,16 +101,16 @@ fn place(seq: Seq) -> usize {
 }
 
 /// A canonical text as JSON.
-fn parsed<T: serde::de::DeserializeOwned>(
+fn parse<T: serde::de::DeserializeOwned>(
     run: RunId,
     seq: Seq,
     canonical: &str,
 ) -> Result<T, LogError> {
     serde_json::from_str(canonical)
-        .map_err(|error| LogError::corrupt(run, seq, EventFault::malformed(error)))
+        .map_err(|error| LogError::corrupt(run, seq, EventFault::defect(error)))
 }
 
-/// What of a run a proof is made of.
+/// The events and hashes of a run that make up a proof.
 struct ProofEvents {
     /// The hashes of all events but the last.
     hashes: Vec<EventHash>,
@@ -161,7 +161,7 @@ impl ProofEvents {
         path: Vec<MerkleNode>,
     ) -> Result<Leaf, LogError> {
         Ok(Leaf {
-            event: parsed(run, event.seq, &ChainLink::of_stored(event).canonical())?,
+            event: parse(run, event.seq, &ChainLink::of_stored(event).canonical())?,
             path,
             previous: self.before(event.seq),
         })

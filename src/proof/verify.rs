@@ -1,4 +1,4 @@
-//! From a proof to what it proves.
+//! From a proof to its statement.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ use crate::event::{
 use crate::id::{ContentHash, EventHash, EventsRoot, PromptHash, RunId, Seq};
 use crate::prompt::{canonical, hash_of};
 
-/// What a sound proof shows, given that its root is known to be that of the run.
+/// The statement of a sound proof, given that its root is known to be that of the run.
 #[derive(Debug, Clone)]
 pub struct ProofStatement {
     /// The run.
@@ -42,14 +42,14 @@ pub struct ProofStatement {
     pub others: Vec<StoredEvent>,
 }
 
-/// Checks the text of a proof's file. With a root, it also has to be that one; without, the caller
-/// has to compare [`ProofStatement::root`] or [`ProofStatement::head`] with what is known of the run.
+/// Checks the text of a proof's file. With a root, it also has to be that one; without, the caller has to compare
+/// [`ProofStatement::root`] or [`ProofStatement::head`] with the known values of the run.
 ///
 /// # Errors
 /// [`ProofError`]: the first thing that is wrong.
 pub fn verify(text: &str, root: Option<EventsRoot>) -> Result<ProofStatement, ProofError> {
-    let proof = parsed(text)?;
-    let (end, finished) = ended(&proof)?;
+    let proof = parse(text)?;
+    let (end, finished) = run_end(&proof)?;
     let contents = contents(&proof)?;
     let mut checked =
         CheckedEvent { proof: &proof, contents, used: BTreeSet::new(), events: end.seq.0 - 1 };
@@ -68,7 +68,7 @@ pub fn verify(text: &str, root: Option<EventsRoot>) -> Result<ProofStatement, Pr
     };
     let prompt = canonical(&proof.prompt).map_err(|e| ProofError::NotAProof(e.to_string()))?;
     complete(&started, [Some(&question), Some(&answer), decision.as_ref()], &others)?;
-    let question = asked(&question, &prompt)?;
+    let question = link_question(&question, &prompt)?;
     let answer = answering(&answer, question.seq)?;
     let decision = decision.map(|decision| deciding(&decision, answer.seq)).transpose()?;
     if let Some(wanted) = root.filter(|wanted| *wanted != proof.root) {
@@ -94,7 +94,7 @@ fn wrong(seq: Seq, what: impl Into<String>) -> ProofError {
 }
 
 /// The proof, if its text is the canonical JSON of one.
-fn parsed(text: &str) -> Result<Proof, ProofError> {
+fn parse(text: &str) -> Result<Proof, ProofError> {
     let not_one = |error: &dyn std::fmt::Display| ProofError::NotAProof(error.to_string());
     let proof: Proof = serde_json::from_str(text).map_err(|error| not_one(&error))?;
     if proof.format != FORMAT {
@@ -108,9 +108,9 @@ fn parsed(text: &str) -> Result<Proof, ProofError> {
     Ok(proof)
 }
 
-/// The last event of the run, and what it states.
-fn ended(proof: &Proof) -> Result<(StoredEvent, RunFinished), ProofError> {
-    let end = stored(&proof.end.event, proof.end.previous, &BTreeMap::new(), proof.run)?;
+/// The last event of the run, and its `RunFinished`.
+fn run_end(proof: &Proof) -> Result<(StoredEvent, RunFinished), ProofError> {
+    let end = stored_event(&proof.end.event, proof.end.previous, &BTreeMap::new(), proof.run)?;
     if end.hash != proof.end.head {
         return Err(wrong(end.seq, format!("its hash is {}, not {}", end.hash, proof.end.head)));
     }
@@ -140,7 +140,7 @@ struct CheckedEvent<'a> {
 impl CheckedEvent<'_> {
     /// An event that is in the tree.
     fn leaf(&mut self, leaf: &Leaf) -> Result<StoredEvent, ProofError> {
-        let event = stored(&leaf.event, leaf.previous, &self.contents, self.proof.run)?;
+        let event = stored_event(&leaf.event, leaf.previous, &self.contents, self.proof.run)?;
         let place =
             event.seq.0.checked_sub(1).ok_or_else(|| wrong(event.seq, "seqs begin at 1"))?;
         match root_at_end(event.hash, place, self.events, &leaf.path) {
@@ -167,7 +167,7 @@ impl CheckedEvent<'_> {
 }
 
 /// The event of a canonical object, with the hash that follows from it and the event before it.
-fn stored(
+fn stored_event(
     object: &Map<String, Value>,
     previous: EventHash,
     contents: &BTreeMap<ContentHash, Content>,
@@ -228,7 +228,7 @@ fn link<T>(stored: &StoredEvent, event: T) -> Link<T> {
 }
 
 /// The question, if its prompt is this one.
-fn asked(question: &StoredEvent, prompt: &str) -> Result<Link<RequestSent>, ProofError> {
+fn link_question(question: &StoredEvent, prompt: &str) -> Result<Link<RequestSent>, ProofError> {
     match event_of(question)? {
         Event::RequestSent(sent) if PromptHash(hash_of(prompt.as_bytes())) == sent.prompt => {
             Ok(link(question, sent))

@@ -94,7 +94,7 @@ impl<E: Experiment + ?Sized> Run<E> {
                         break;
                     }
                 };
-                match core.recorded(&question.asked) {
+                match core.look_up(&question.asked) {
                     // The common case of a replay: in order and available.
                     Ok(Some(exchanged)) if waiting.is_empty() => {
                         delivered += 1;
@@ -123,7 +123,7 @@ impl<E: Experiment + ?Sized> Run<E> {
                 }
             }
             if stop.is_some() {
-                // What is in flight was paid for, so it is awaited and recorded. Nothing new
+                // Calls in flight were paid for, so they are awaited and recorded. Nothing new
                 // begins.
                 core.brake.pull();
             }

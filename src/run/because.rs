@@ -1,4 +1,4 @@
-//! What a prompt was made from, as the experiment declares it.
+//! The sources of a prompt, as the experiment declares them.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -73,7 +73,7 @@ impl DecisionRef {
 
 impl FactRef {
     /// A fact that is in the log.
-    pub(super) fn logged(seq: Seq) -> Self {
+    pub(super) fn at(seq: Seq) -> Self {
         FactRef(FactLocation::Logged(seq))
     }
 
@@ -115,9 +115,9 @@ impl Source {
     }
 }
 
-/// What the prompts to one participant, who is asked again and again, are made from: everything
-/// that the last prompt was made from, and what has been added since. Each question therefore only
-/// names what is new, however many there are.
+/// The sources of the prompts to one participant, who is asked again and again: everything that the
+/// last prompt was made from, and the sources added since. Each question therefore names only the
+/// new sources, however many there are.
 #[derive(Debug, Clone, Default)]
 pub struct SoFar(Vec<Source>);
 
@@ -135,7 +135,7 @@ impl SoFar {
 
     /// Call this when a prompt made from all of this was answered: the decision then stands for all
     /// of it.
-    pub fn asked(&mut self, decision: &DecisionRef) {
+    pub fn replace_with(&mut self, decision: &DecisionRef) {
         self.0 = vec![decision.question().into()];
     }
 

@@ -1,4 +1,4 @@
-//! Limits on what a run may use: tokens and dollars.
+//! Limits on the tokens and dollars that a run may use.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,19 +10,19 @@ use crate::log::{LogError, Reader, RunEvents};
 use crate::model::{Limits, Prices, Usage};
 use crate::prompt::Request;
 
-/// What a run has used, and how much it may use. Calls in flight at the limit are still recorded,
-/// so the limits can be exceeded by that much.
+/// The tokens and dollars that a run has used, and its limits. Calls in flight at the limit are
+/// still recorded, so the limits can be exceeded by that much.
 #[derive(Debug)]
 pub struct Budget {
     max_tokens: Option<u64>,
     max_cost: Option<f64>,
     prices: Prices,
     spent: Mutex<Spending>,
-    /// What several runs may use together, besides.
+    /// The limits that several runs share, besides.
     shared: Option<Arc<Budget>>,
 }
 
-/// What was used so far.
+/// The tokens and dollars used so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Spending {
     /// The tokens of all answers that report them.
@@ -138,7 +138,7 @@ impl Budget {
     /// Whether a request may be sent.
     ///
     /// # Errors
-    /// [`OverBudget`]: the budget is used up, or what the answer will use cannot be known.
+    /// [`OverBudget`]: the budget is used up, or the tokens or cost of the answer cannot be known.
     pub fn check(&self, request: &Request) -> Result<(), OverBudget> {
         if self.is_unlimited() {
             return Ok(());
@@ -161,7 +161,7 @@ impl Budget {
         }
     }
 
-    /// What was used so far: by this execution, and if there are limits, by earlier ones.
+    /// The tokens and dollars used so far: by this execution, and if there are limits, by earlier ones.
     pub fn spending(&self) -> Spending {
         *self.spent()
     }
@@ -190,7 +190,7 @@ impl Budget {
         spent.cost += price.map_or(0.0, |price| price.cost(usage));
     }
 
-    /// Counts what a run has recorded. Answers that it shares with another run were paid for there.
+    /// Counts the recorded answers of a run. Answers that it shares with another run were paid for there.
     ///
     /// # Errors
     /// [`LogError`] if the run cannot be read.

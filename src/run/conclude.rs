@@ -32,9 +32,9 @@ pub(super) async fn conclude(
 ) -> Result<Conclusion, Stop> {
     if let Some(history) = core.history.borrow_mut().as_mut() {
         if let Some(left) = history.next_outcome()? {
-            return Err(Divergence::left(&left).into());
+            return Err(Divergence::leftover(&left).into());
         }
-        match history.finished()? {
+        match history.run_end()? {
             Some(finished) if finished.outcome_digest != digest => {
                 return Err(Divergence::digest(finished.outcome_digest, digest).into());
             }
@@ -75,11 +75,11 @@ async fn record(
         None => events_root(reader.as_mut(), core.run)?,
     };
     let mut finished = RunFinished::new(RunOutcome::Finished, digest, root);
-    finished.state = core.states.taken();
+    finished.state = core.states.digests();
     let mut record = RunRecord::read(reader.as_mut(), core.run)?;
     record.will_end(finished.clone(), time);
     let mut outputs = None;
-    if let Some((digests, files)) = made(experiment, &mut record)? {
+    if let Some((digests, files)) = make_outputs(experiment, &mut record)? {
         finished.outputs = Some(digests);
         outputs = Some(files).filter(|files| !files.is_empty());
     }
@@ -89,7 +89,7 @@ async fn record(
 
 /// The output files, with their digests and that of the report. If they cannot be made, the paid
 /// run is not lost: the error is reported when the outputs are requested.
-fn made(
+fn make_outputs(
     experiment: &dyn AnyExperiment,
     record: &mut RunRecord<'_>,
 ) -> Result<Option<Made>, LogError> {

@@ -34,7 +34,7 @@ enum PendingRecord<F> {
     Fact(F, Vec<DecisionRef>, FactRef),
 }
 
-/// What the dialogues have yet to log, and whose turn it is.
+/// The outcomes that the dialogues have yet to log, and the dialogue whose turn it is.
 struct Order<F> {
     /// The first dialogue that has not ended: its decisions and facts are logged at once.
     turn: usize,
@@ -54,7 +54,7 @@ impl<F: serde::Serialize> Order<F> {
         Order { turn: 0, waiting, logged, stop: None, is_closed: false }
     }
 
-    /// Logs what a dialogue has made, or keeps it until the dialogue's turn.
+    /// Logs an outcome of a dialogue, or keeps it until the dialogue's turn.
     fn add(&mut self, core: &Core, number: usize, outcome: PendingRecord<F>) -> Result<(), Stop> {
         if number == self.turn && !self.is_closed {
             return self.log(core, outcome);
@@ -144,7 +144,7 @@ impl<E: Experiment + ?Sized> Talk<E> {
                 }
             }
             if let Some(e) = failed {
-                // What is in flight was paid for, so it is awaited and recorded. Nothing new
+                // Calls in flight were paid for, so they are awaited and recorded. Nothing new
                 // begins.
                 self.core.brake.pull();
                 stop = Some(more_telling(stop, e));

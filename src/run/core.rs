@@ -33,7 +33,7 @@ use crate::lookup::LookupMap;
 use crate::model::{
     Answerer, Failure, FailureKind, RequestForm, RetryPolicy, Throttle, Unreadable,
 };
-use crate::parse::{ParsedAnswer, Parser, WholeAnswer, kept};
+use crate::parse::{ParsedAnswer, Parser, WholeAnswer, intern};
 use crate::prompt::{Request, canonical};
 
 /// How far a run is, for showing it.
@@ -107,7 +107,7 @@ pub(super) struct UnparsedAnswer {
 }
 
 impl UnparsedAnswer {
-    /// What a parser sees of it.
+    /// The answer as a parser sees it.
     pub(super) fn whole(&self) -> WholeAnswer<'_> {
         self.beside.whole(&self.content)
     }
@@ -123,7 +123,7 @@ impl Core {
             question.asked.request = question.asked.request.in_version(self.version)?;
         }
         if !self.form.is_plain()
-            && let Some(written) = self.form.written(&question.asked.request)?
+            && let Some(written) = self.form.apply(&question.asked.request)?
         {
             question.asked.request = written;
         }
@@ -138,7 +138,7 @@ impl Core {
     }
 
     /// The recorded end of a question, or `None` if the model must be asked. Never waits.
-    pub(super) fn recorded(&self, asked: &QuestionCore) -> Result<Option<Exchanged>, Stop> {
+    pub(super) fn look_up(&self, asked: &QuestionCore) -> Result<Option<Exchanged>, Stop> {
         if self.brake.is_pulled() {
             return Err(Stop::Interrupted);
         }
@@ -213,7 +213,7 @@ impl Core {
         let other = self.rehearsal.decisions.get(&(call.clone(), *sample))?;
         let OtherDecision { method, value, reasoning, warnings } = other.clone();
         match P::Value::deserialize(value) {
-            Ok(value) => Some(ParsedAnswer { method: kept(&method), value, reasoning, warnings }),
+            Ok(value) => Some(ParsedAnswer { method: intern(&method), value, reasoning, warnings }),
             Err(_) => {
                 self.rehearsing.borrow_mut().misfit();
                 None
@@ -233,8 +233,7 @@ impl Core {
         }
         let (run, seq) = (self.run, found.recorded.request);
         let recorded = Because::of_body(&found.because, seq);
-        let recorded =
-            recorded.map_err(|e| LogError::corrupt(run, seq, EventFault::malformed(e)))?;
+        let recorded = recorded.map_err(|e| LogError::corrupt(run, seq, EventFault::defect(e)))?;
         // The bodies differ, but not what we know of them, if a later release has added a field.
         if recorded == now { Ok(()) } else { Err(Divergence::sources(asked, recorded, now).into()) }
     }
@@ -263,7 +262,7 @@ impl Core {
         self.update(|p| match exchanged {
             Ok(answered) => {
                 p.exchanges += 1;
-                // What is recorded of a program is not asked by a run of ours.
+                // The other counts concern recorded programs, whose questions a run of ours does not ask.
                 let Shortcomings { blank, cut_off, unreadable, .. } =
                     answered.beside.shortcomings(&answered.content);
                 p.blank += blank;
@@ -346,7 +345,7 @@ impl Core {
     /// Logs a decision.
     pub(super) fn decide(&self, decision: NewDecision, known_as: &DecisionRef) -> Result<(), Stop> {
         let seq = match self.mode {
-            Mode::Rehearse => self.rehearsing.borrow_mut().decided(decision.response),
+            Mode::Rehearse => self.rehearsing.borrow_mut().note_decision(decision.response),
             Mode::Record | Mode::Replay | Mode::Resume => {
                 self.outcomes.decide(self.mode, &self.history, &self.writer, decision)?
             }
@@ -380,7 +379,7 @@ impl Core {
         causes.sort_unstable();
         causes.dedup();
         let (seq, time) = match self.mode {
-            Mode::Rehearse => (self.rehearsing.borrow_mut().occurred(&causes, fact), clock::now()),
+            Mode::Rehearse => (self.rehearsing.borrow_mut().note_fact(&causes, fact), clock::now()),
             Mode::Record | Mode::Replay | Mode::Resume => {
                 self.outcomes.occur(self.mode, &self.history, &self.writer, &causes, fact)?
             }

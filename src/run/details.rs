@@ -13,8 +13,8 @@ use crate::parse::WholeAnswer;
 /// The largest count that canonical JSON can hold exactly.
 const EXACT: u64 = 1 << 53;
 
-/// What a log keeps of an answer: its content, and everything next to it.
-pub(crate) fn kept(response: Response) -> (Content, ResponseDetails) {
+/// The parts of an answer that a log keeps: its content, and everything next to it.
+pub(crate) fn content_and_details(response: Response) -> (Content, ResponseDetails) {
     let Response {
         content,
         finish_reason,
@@ -76,7 +76,7 @@ pub(crate) fn whole_choice(choice: &OtherChoice) -> WholeAnswer<'_> {
     WholeAnswer { text, finish_reason: finish_reason.as_deref(), extra: Some(extra) }
 }
 
-/// How many answers fall short of what was asked for.
+/// The numbers of answers that fall short of their requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Shortcomings {
     /// Blank answers: no text, no tool call, no refusal.
@@ -110,11 +110,11 @@ impl AnswerDetails {
         details.extra.remove(UNREADABLE);
         details.extra.remove(HTTP);
         (details.latency_ms, details.label) = (0, None);
-        AnswerDetails { is_not_read, ..AnswerDetails::reused(content, details, unreadable) }
+        AnswerDetails { is_not_read, ..AnswerDetails::of_reuse(content, details, unreadable) }
     }
 
     /// The parts of an answer that is shared with another run.
-    pub(crate) fn reused(
+    pub(crate) fn of_reuse(
         content: &Content,
         details: ResponseDetails,
         unreadable: Option<String>,
@@ -131,8 +131,8 @@ impl AnswerDetails {
         WholeAnswer { text: content.text(), finish_reason, extra: Some(extra) }
     }
 
-    /// What a function makes of one choice of the answer, or of the first if none is named; `None` if the answer has
-    /// no such choice.
+    /// The result of a function for one choice of the answer, or for the first if none is named; `None` if the answer has no
+    /// such choice.
     pub fn of_choice<T>(
         &self,
         content: &Content,
@@ -148,14 +148,14 @@ impl AnswerDetails {
         }
     }
 
-    /// What the answer with this content falls short of.
+    /// The shortcomings of the answer with this content.
     pub(crate) fn shortcomings(&self, content: &Content) -> Shortcomings {
         let (whole, unreadable) = (self.whole(content), u64::from(self.is_unreadable()));
         let is_empty = matches!(content, Content::Text(_)) && whole.is_empty();
         Shortcomings {
             blank: u64::from(is_empty && unreadable == 0 && !self.is_not_read),
             cut_off: u64::from(whole.is_cut_off()),
-            unended: u64::from(whole.unended().is_some()),
+            unended: u64::from(whole.missing_end().is_some()),
             unreadable,
             not_read: u64::from(self.is_not_read),
         }

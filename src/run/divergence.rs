@@ -9,7 +9,7 @@ use crate::escaping::printable;
 use crate::event::{Because, Event, MarkRecorded};
 use crate::id::{CallPath, OutcomeDigest, PromptHash, RunId, Sample, Seq};
 use crate::log::{LogError, Reader};
-use crate::prompt::{Request, first_difference, unified};
+use crate::prompt::{Request, first_difference, inert_diff};
 use crate::text_diff::line_likeness;
 
 /// How many of the events that only one of two declarations names are shown.
@@ -56,7 +56,7 @@ struct Nearest {
 }
 
 impl Nearest {
-    /// Describes how this differs from what is asked now.
+    /// Describes how this differs from the question asked now.
     fn compare(
         &self,
         f: &mut fmt::Formatter<'_>,
@@ -124,7 +124,7 @@ impl Divergence {
         Self::new(DivergenceKind::Outcome { seq, call: None, recorded, now })
     }
 
-    pub(super) fn left(recorded: &RecordedOutcome) -> Self {
+    pub(super) fn leftover(recorded: &RecordedOutcome) -> Self {
         Self::new(DivergenceKind::Left { seq: recorded.seq(), recorded: describe(recorded) })
     }
 
@@ -272,7 +272,9 @@ impl fmt::Display for Divergence {
             DivergenceKind::Sources { .. } => {
                 self.declared.iter().try_for_each(|line| writeln!(f, "{line}"))
             }
-            DivergenceKind::Outcome { recorded, now, .. } => f.write_str(&unified(recorded, now)),
+            DivergenceKind::Outcome { recorded, now, .. } => {
+                f.write_str(&inert_diff(recorded, now))
+            }
             DivergenceKind::Left { recorded, .. } => writeln!(f, "recorded: {recorded}"),
             DivergenceKind::Extra { now } => writeln!(f, "now: {now}"),
             DivergenceKind::Digest { .. } => Ok(()),
@@ -286,7 +288,7 @@ impl fmt::Display for Divergence {
 impl std::error::Error for Divergence {}
 
 /// A mark, in words.
-pub(super) fn marked(mark: &MarkRecorded) -> String {
+pub(super) fn mark_words(mark: &MarkRecorded) -> String {
     format!("mark {}: a state with the digest {}", mark.name, mark.digest)
 }
 
@@ -296,7 +298,7 @@ fn describe(outcome: &RecordedOutcome) -> String {
             format!("decision on seq {response} by {by}\n{body}")
         }
         RecordedOutcome::Occurrence { fact, .. } => format!("fact\n{fact}"),
-        RecordedOutcome::Mark { mark, .. } => marked(mark),
+        RecordedOutcome::Mark { mark, .. } => mark_words(mark),
     }
 }
 

@@ -1,8 +1,8 @@
-//! A rehearsal with a model: what is not recorded with the same prompt is asked, as in a run or fork,
-//! but nothing is written.
+//! A rehearsal with a model: questions that are not recorded with the same prompt are asked, as in a run or fork, but
+//! nothing is written.
 
 use super::core::{Core, Exchanged, UnparsedAnswer, call_failed};
-use super::details::{AnswerDetails, kept, usage};
+use super::details::{AnswerDetails, content_and_details, usage};
 use super::dry_run::{DryRunSettings, Instead, NewCall, Rehearsing, usage_of};
 use super::history::RecordedCall;
 use super::question::QuestionCore;
@@ -42,8 +42,8 @@ impl Rehearsing {
         None
     }
 
-    /// Notes what the model's answer to a question used; the places of question and answer.
-    fn answered(&mut self, asked: &QuestionCore, used: Option<Usage>) -> (Seq, Seq) {
+    /// Notes the tokens that the model's answer to a question used; returns the places of question and answer.
+    fn note_answer(&mut self, asked: &QuestionCore, used: Option<Usage>) -> (Seq, Seq) {
         self.count_use(asked, used.as_ref());
         if let Some(call) = self.new_call(asked) {
             call.instead = Some(Instead { prompt: asked.prompt(), bytes: 0, usage: used });
@@ -61,7 +61,7 @@ impl Rehearsing {
     }
 
     /// Notes that the model gave no answer to a question.
-    fn failed(&mut self, asked: &QuestionCore) {
+    fn note_failure(&mut self, asked: &QuestionCore) {
         if let Some(call) = self.new_call(asked) {
             call.failed = true;
         }
@@ -93,15 +93,15 @@ impl Core {
             match model.answer(ask).await {
                 Ok(response) => {
                     self.update(|p| p.live += 1);
-                    let (content, details) = kept(response);
+                    let (content, details) = content_and_details(response);
                     let beside = AnswerDetails::new(&content, details);
                     let used = usage(&beside.details());
-                    let (request, seq) = self.rehearsing.borrow_mut().answered(asked, used);
+                    let (request, seq) = self.rehearsing.borrow_mut().note_answer(asked, used);
                     return Ok(Ok(UnparsedAnswer { request, seq, content, beside }));
                 }
                 Err(failure) if retry.after(&failure).is_some() => attempt += 1,
                 Err(failure) => {
-                    self.rehearsing.borrow_mut().failed(asked);
+                    self.rehearsing.borrow_mut().note_failure(asked);
                     return Ok(Err(call_failed(asked, failure)));
                 }
             }

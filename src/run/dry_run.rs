@@ -1,7 +1,7 @@
 //! Runs a recorded run again with other prompts, other settings or other decisions: what still
 //! matches its record, and what would be new.
 //!
-//! A changed prompt is counted and answered with what is recorded for its call and sample. Each
+//! A changed prompt is counted and answered with the recorded answer of its call and sample. Each
 //! lane therefore continues to its end, and all other changes of a template are found as well. The
 //! price: a later prompt that quotes a new answer is compared with a version that quotes the old
 //! one. Such calls match here but might not match in a real run; [`DryRun::behind`] counts them,
@@ -34,7 +34,7 @@ use crate::prompt::{Difference, Request, first_difference};
 /// What differs in a rehearsal besides the experiment's settings. By default nothing does.
 #[derive(Debug, Clone, Default)]
 pub struct DryRunSettings {
-    /// Only what was answered before this seq is shared, as by a fork; everything else is new.
+    /// Only answers before this seq are shared, as by a fork; everything else is new.
     pub before: Option<Seq>,
     /// Whether calls that failed are asked again, as by a fork.
     pub retry_failed: bool,
@@ -54,7 +54,7 @@ pub struct OtherDecision {
     pub value: Value,
     /// The model's reasoning.
     pub reasoning: Option<String>,
-    /// What was repaired or looked odd.
+    /// Things that were repaired or looked odd.
     pub warnings: Vec<String>,
 }
 
@@ -79,7 +79,7 @@ pub struct DryRun {
     pub departures: Vec<Departure>,
     /// The questions that a real run would ask a model, in the order asked.
     pub new: Vec<NewCall>,
-    /// What the recorded answers of each kind of call used.
+    /// The usage of the recorded answers, by kind of call.
     pub used: BTreeMap<String, KindUse>,
     /// The facts, in order.
     pub facts: Vec<RehearsedFact>,
@@ -146,13 +146,13 @@ pub struct NewCall {
     pub model: Option<String>,
     /// The length of the canonical request.
     pub bytes: u64,
-    /// What is recorded in its place, or in that of its stand-in.
+    /// The recorded exchange in its place, or in that of its stand-in.
     pub instead: Option<Instead>,
     /// Whether the model that was asked failed for good, so that the call uses no tokens.
     pub failed: bool,
 }
 
-/// What is recorded in the place of a new call.
+/// The recorded exchange in the place of a new call.
 #[derive(Debug, Clone, Copy)]
 pub struct Instead {
     /// The prompt.
@@ -163,7 +163,7 @@ pub struct Instead {
     pub usage: Option<Usage>,
 }
 
-/// What the recorded answers of one kind of call used.
+/// The usage of the recorded answers of one kind of call.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct KindUse {
     /// Answers whose tokens were counted.
@@ -215,7 +215,7 @@ pub(super) struct Rehearsing {
 }
 
 impl Rehearsing {
-    /// Counts a question, and says what answers it: what is recorded for it, or a stand-in.
+    /// Counts a question, and returns the record that answers it: its own, or a stand-in.
     pub(super) fn ask(
         &mut self,
         asked: &QuestionCore,
@@ -330,7 +330,7 @@ impl Rehearsing {
 
     /// Notes a decision about an answer; its place. Decisions are numbered in program order, in
     /// which they would be logged.
-    pub(super) fn decided(&mut self, response: Seq) -> Seq {
+    pub(super) fn note_decision(&mut self, response: Seq) -> Seq {
         self.decisions.push(response);
         Seq(DECISIONS + self.decisions.len() as u64)
     }
@@ -342,7 +342,7 @@ impl Rehearsing {
     }
 
     /// Notes a fact; its place.
-    pub(super) fn occurred(&mut self, causes: &[Seq], fact: &str) -> Seq {
+    pub(super) fn note_fact(&mut self, causes: &[Seq], fact: &str) -> Seq {
         let answers: Vec<Seq> = causes.iter().filter_map(|cause| self.answer_of(*cause)).collect();
         let cause = answers.first().and_then(|answer| self.addresses.get(answer).cloned());
         self.found.facts.push(RehearsedFact { cause, fact: fact.to_owned() });
@@ -359,7 +359,7 @@ impl Rehearsing {
     }
 
     /// Ends the rehearsal: `left` recorded exchanges were not asked for.
-    pub(super) fn ended(
+    pub(super) fn end(
         &mut self,
         left: u64,
         complete: bool,

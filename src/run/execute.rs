@@ -59,7 +59,7 @@ pub enum Finish {
 pub struct ExecutionResult {
     /// How it ended.
     pub finish: Finish,
-    /// What was asked and answered.
+    /// The numbers of questions and answers so far.
     pub progress: Progress,
     /// The digest of the decisions and facts so far.
     pub outcome_digest: OutcomeDigest,
@@ -188,10 +188,10 @@ pub async fn execute(
         model: model.clone(),
     });
     if let Err(stop) = begin(&core, mode, started, began, settings_added).await {
-        return ended(&core, experiment, Err(stop), Report::default(), &log, watch).await;
+        return end_run(&core, experiment, Err(stop), Report::default(), &log, watch).await;
     }
     let (result, report) = experiment.run_any(Handle(core.clone())).await;
-    ended(&core, experiment, result, report, &log, watch).await
+    end_run(&core, experiment, result, report, &log, watch).await
 }
 
 async fn begin(
@@ -223,7 +223,7 @@ async fn begin(
     Ok(core.submit_durable_at(&event, time)?.1.wait().await?)
 }
 
-async fn ended(
+async fn end_run(
     core: &Core,
     experiment: &dyn AnyExperiment,
     result: Result<(), Stop>,
@@ -243,7 +243,7 @@ async fn ended(
     };
     let finish = match result {
         Ok(()) | Err(Stop::Reached { .. }) if core.mode == Mode::Rehearse => {
-            Finish::Rehearsed(rehearsed(core, log)?)
+            Finish::Rehearsed(rehearsal(core, log)?)
         }
         Ok(()) => Finish::Finished,
         Err(Stop::EndOfRecord) => Finish::EndOfRecord,
@@ -257,7 +257,7 @@ async fn ended(
         Err(Stop::Ended { outcome }) => Finish::Closed(outcome),
         Err(Stop::Diverged(mut divergence)) => {
             if replayed_to_the_end(core, &divergence)? {
-                match closed(core)? {
+                match final_outcome(core)? {
                     Some((outcome, digest)) if digest == outcome_digest => Finish::Closed(outcome),
                     Some((_, digest)) => {
                         Finish::Stopped(Divergence::digest(digest, outcome_digest).into())
@@ -278,15 +278,15 @@ async fn ended(
 }
 
 /// The result of a rehearsal.
-fn rehearsed(core: &Core, log: &Log) -> Result<DryRun, LogError> {
+fn rehearsal(core: &Core, log: &Log) -> Result<DryRun, LogError> {
     let (left, complete) = match core.history.borrow_mut().as_mut() {
         Some(history) => {
-            let finished = history.finished()?.is_some_and(|f| f.outcome == RunOutcome::Finished);
-            (history.left()?, finished)
+            let finished = history.run_end()?.is_some_and(|f| f.outcome == RunOutcome::Finished);
+            (history.count_rest()?, finished)
         }
         None => (0, false),
     };
-    core.rehearsing.borrow_mut().ended(left, complete, log.reader()?.as_mut())
+    core.rehearsing.borrow_mut().end(left, complete, log.reader()?.as_mut())
 }
 
 /// Whether a replay merely reached the end of the record, because the run was cut off. Decisions
@@ -297,7 +297,7 @@ fn replayed_to_the_end(core: &Core, divergence: &Divergence) -> Result<bool, Log
     }
     match core.history.borrow_mut().as_mut() {
         Some(history) => {
-            let finished = history.finished()?.is_some_and(|f| f.outcome == RunOutcome::Finished);
+            let finished = history.run_end()?.is_some_and(|f| f.outcome == RunOutcome::Finished);
             Ok(!finished && history.next_outcome()?.is_none())
         }
         None => Ok(false),
@@ -307,7 +307,7 @@ fn replayed_to_the_end(core: &Core, divergence: &Divergence) -> Result<bool, Log
 /// Whether the record has no further decisions or facts, and no end.
 fn is_at_its_end(core: &Core) -> Result<bool, LogError> {
     match core.history.borrow_mut().as_mut() {
-        Some(history) => Ok(history.next_outcome()?.is_none() && history.finished()?.is_none()),
+        Some(history) => Ok(history.next_outcome()?.is_none() && history.run_end()?.is_none()),
         None => Ok(false),
     }
 }
@@ -319,16 +319,16 @@ fn merged_up_to(core: &Core) -> Result<Option<String>, LogError> {
         return Ok(None);
     }
     let left = match core.parent.borrow_mut().as_mut() {
-        Some(parents) => parents.left()?,
+        Some(parents) => parents.count_rest()?,
         None => 0,
     };
     Ok(core.phases.last(core.progress.get()).filter(|_| left == 0))
 }
 
 /// How the recorded run was ended for good, if it was, and its digest at that point.
-fn closed(core: &Core) -> Result<Option<(RunOutcome, OutcomeDigest)>, LogError> {
+fn final_outcome(core: &Core) -> Result<Option<(RunOutcome, OutcomeDigest)>, LogError> {
     match core.history.borrow_mut().as_mut() {
-        Some(history) => Ok(history.finished()?.map(|f| (f.outcome.clone(), f.outcome_digest))),
+        Some(history) => Ok(history.run_end()?.map(|f| (f.outcome.clone(), f.outcome_digest))),
         None => Ok(None),
     }
 }

@@ -1,4 +1,4 @@
-//! What an experiment is, and what it receives.
+//! The trait of an experiment, and the [`Run`] that it receives.
 
 use futures::future::LocalBoxFuture;
 use rand_chacha::ChaCha12Rng;
@@ -37,15 +37,15 @@ pub struct FailedParts {
     pub failed: u64,
     /// How many there are.
     pub of: u64,
-    /// What they are: `participants`.
+    /// The name of the parts: `participants`.
     pub what: &'static str,
 }
 
 /// An experiment: ordinary sequential async code plus a pure fold.
 ///
 /// `run` must be deterministic: no clock, no thread RNG, no hash-map order. Everything that it
-/// decides by belongs in the state, because no digest covers what is kept elsewhere. It can then be
-/// executed again from its log, which is how a run is replayed and resumed.
+/// decides by belongs in the state, because no digest covers data that is kept elsewhere. It can
+/// then be executed again from its log, which is how a run is replayed and resumed.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -108,7 +108,7 @@ pub trait Experiment {
     /// The report about the state, for people and programs.
     fn report(&self, state: &Self::State) -> Report;
 
-    /// What the state provides to other programs: the files of a folder. By default there are none.
+    /// The files of a folder that the state provides to other programs. By default there are none.
     ///
     /// # Errors
     /// [`OutputError`] if the record lacks something that they are made from.
@@ -150,7 +150,11 @@ pub trait Experiment {
     ///
     /// # Errors
     /// [`OutputError::Fact`]: what in the record is not a fact of this experiment.
-    fn derived(&self, _name: &str, _record: &RunRecord<'_>) -> Result<Option<Report>, OutputError> {
+    fn derivation(
+        &self,
+        _name: &str,
+        _record: &RunRecord<'_>,
+    ) -> Result<Option<Report>, OutputError> {
         Ok(None)
     }
 }
@@ -185,7 +189,7 @@ impl<E: Experiment + ?Sized> Run<E> {
     /// # Errors
     /// As [`record`](Self::record).
     pub fn record_ref(&mut self, fact: E::Event, causes: &[DecisionRef]) -> Result<FactRef, Stop> {
-        self.log_fact(&fact, causes).map(FactRef::logged)
+        self.log_fact(&fact, causes).map(FactRef::at)
     }
 
     fn log_fact(&mut self, fact: &E::Event, causes: &[DecisionRef]) -> Result<Seq, Stop> {
@@ -208,7 +212,7 @@ impl<E: Experiment + ?Sized> Run<E> {
     pub fn mark(&mut self, name: &str) -> Result<(), Stop> {
         self.core.states.mark(name, &self.state)?;
         self.core.tell_mark(name)?;
-        self.core.phases.passed(name, self.core.progress.get())
+        self.core.phases.pass(name, self.core.progress.get())
     }
 
     /// Marks the end of step `n` of `of` equal steps, such as rounds, as `STEP_N`. If there are
@@ -223,7 +227,7 @@ impl<E: Experiment + ?Sized> Run<E> {
         if n == 0 || tenth(n) > tenth(n - 1) {
             self.mark(&name)
         } else {
-            self.core.phases.passed(&name, self.core.progress.get())
+            self.core.phases.pass(&name, self.core.progress.get())
         }
     }
 
@@ -304,11 +308,11 @@ impl<E: Experiment + 'static> AnyExperiment for E {
     }
 
     fn fold(&self, facts: &[Value]) -> Result<Report, OutputError> {
-        Ok(self.report(&folded::<E>(facts)?))
+        Ok(self.report(&fold_facts::<E>(facts)?))
     }
 
     fn outputs_any(&self, record: &mut RunRecord<'_>) -> Result<Vec<OutputFile>, OutputError> {
-        self.outputs(&folded::<E>(&record.facts)?, record)
+        self.outputs(&fold_facts::<E>(&record.facts)?, record)
     }
 
     fn output_name_any(&self) -> Option<String> {
@@ -320,11 +324,11 @@ impl<E: Experiment + 'static> AnyExperiment for E {
         part: &str,
         record: &mut RunRecord<'_>,
     ) -> Result<Option<Report>, OutputError> {
-        self.story(&folded::<E>(&record.facts)?, part, record)
+        self.story(&fold_facts::<E>(&record.facts)?, part, record)
     }
 
     fn derived_names_any(&self, facts: &[Value]) -> Result<Vec<String>, OutputError> {
-        Ok(self.derived_names(&folded::<E>(facts)?))
+        Ok(self.derived_names(&fold_facts::<E>(facts)?))
     }
 
     fn derived_any(
@@ -332,7 +336,7 @@ impl<E: Experiment + 'static> AnyExperiment for E {
         name: &str,
         record: &RunRecord<'_>,
     ) -> Result<Option<Report>, OutputError> {
-        self.derived(name, record)
+        self.derivation(name, record)
     }
 
     fn folding(&self) -> Box<dyn Folding> {
@@ -344,7 +348,7 @@ impl<E: Experiment + 'static> AnyExperiment for E {
 ///
 /// # Errors
 /// [`OutputError::Fact`]: what in them is not a fact of this experiment.
-pub fn folded<E: Experiment + 'static>(facts: &[Value]) -> Result<E::State, OutputError> {
+pub fn fold_facts<E: Experiment + 'static>(facts: &[Value]) -> Result<E::State, OutputError> {
     let mut folding = StateOf::<E>::default();
     facts.iter().try_for_each(|fact| folding.add(fact))?;
     Ok(folding.state)

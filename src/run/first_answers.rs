@@ -1,5 +1,5 @@
-//! The first question to each model is asked alone, and so is the first whose turns do not alternate: what a server refuses
-//! about it, it would refuse about all.
+//! The first question to each model is asked alone, and so is the first whose turns do not alternate: a server that refuses
+//! it would refuse all for the same reason.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use crate::prompt::{Api, Request};
 #[derive(Default)]
 pub(super) struct FirstAnswers(RefCell<BTreeMap<RequestShape, FirstAnswer>>);
 
-/// What a server may refuse about a request: the name of its model, and whether its turns alternate.
+/// The properties of a request that a server may refuse: the name of its model, and whether its turns alternate.
 type RequestShape = (String, bool);
 
 struct FirstAnswer {

@@ -8,8 +8,8 @@ use crate::event::RunStarted;
 use crate::id::{CallPath, RunId, Sample, Time};
 use crate::model::Failure;
 
-/// What a follower receives, in the order of the log. A resumed run is reported from its beginning,
-/// with the recorded times.
+/// The updates that a follower receives, in the order of the log. A resumed run is reported from
+/// its beginning, with the recorded times.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Update<'a> {
@@ -65,7 +65,7 @@ pub trait Journal {
     /// The names of the files that [`files`](Self::files) makes; empty if the experiment has none.
     fn file_names(&self) -> &'static [&'static str];
 
-    /// Output files as they are after what was reported so far, for people and programs that look on.
+    /// The output files after the updates so far, for people and programs that look on.
     ///
     /// # Errors
     /// [`OutputError::Json`].

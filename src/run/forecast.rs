@@ -1,4 +1,4 @@
-//! What the new calls of a rehearsal would use and cost.
+//! The expected tokens and cost of the new calls of a rehearsal.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +7,15 @@ use serde::Serialize;
 use super::dry_run::{DryRun, Instead, KindUse, NewCall, WhyNew};
 use crate::model::{Prices, Usage};
 
-/// What the new calls of a rehearsal would use and cost. Tokens are estimated: those of the answer
-/// recorded in a call's place, the request's in proportion to its length; if nothing was recorded
-/// or counted there, the mean of the other calls of its kind.
+/// The expected tokens and cost of the new calls of a rehearsal. Tokens are estimated: those of the
+/// answer recorded in a call's place, the request's in proportion to its length; if nothing was
+/// recorded or counted there, the mean of the other calls of its kind.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Forecast {
     /// Calls that a real run would certainly ask, by reason: nothing in their prompts follows from a
     /// new answer.
     pub known: BTreeMap<WhyNew, u64>,
-    /// Calls whose prompts are made from new answers. How many there are is counted from what the
+    /// Calls whose prompts are made from new answers. Their number is that of the calls that the
     /// recorded run asked in their place, so the real run may ask more or fewer.
     pub foretold: u64,
     /// Tokens of all these requests, if any could be estimated.
@@ -50,7 +50,7 @@ pub struct ModelForecast {
 const UNNAMED: &str = "(no model)";
 
 impl DryRun {
-    /// What the new calls would use and cost.
+    /// The expected tokens and cost of the new calls.
     pub fn forecast(&self, prices: &Prices) -> Forecast {
         let mut all = Forecast::default();
         for call in &self.new {

@@ -1,5 +1,5 @@
-//! What a log already has of a run, read ahead by a thread and checked by another: checking takes
-//! about as long as reading, and either nearly as long as the re-execution.
+//! The recorded part of a run, read ahead by a thread and checked by another: checking takes about
+//! as long as reading, and either nearly as long as the re-execution.
 //!
 //! Events come in the order of the log. Exchanges wait in a table until they are asked for;
 //! decisions and facts wait in a queue until they are made again. Because a re-execution nearly
@@ -41,7 +41,7 @@ pub(super) struct Text {
     pub(super) beside: AnswerDetails,
 }
 
-/// What is recorded for a call and sample.
+/// The record of a call and sample.
 #[derive(Debug, Clone)]
 pub(super) struct RecordedCall {
     /// The recorded prompt.
@@ -119,7 +119,7 @@ const STAND_INS: usize = 64;
 
 impl History {
     /// Starts reading a run after its first event, up to `last`: events written from now on are not
-    /// part of the record. Each event is checked against its hash, because whatever is made from a
+    /// part of the record. Each event is checked against its hash, because anything made from a
     /// changed event would look as sound as the original.
     pub(super) fn read(reader: Box<dyn Reader>, run: RunId, last: Seq) -> Result<Self, LogError> {
         let (sender, batches) = sync_channel(BATCHES);
@@ -188,7 +188,7 @@ impl History {
         Ok(true)
     }
 
-    /// Takes what is recorded for a call and sample, whatever the prompt.
+    /// Takes the record of a call and sample, with any prompt.
     pub(super) fn take(&mut self, asked: &QuestionCore) -> Result<Option<RecordedCall>, LogError> {
         loop {
             match self.take_read(asked) {
@@ -205,7 +205,7 @@ impl History {
     }
 
     /// How many recorded ends of questions have not been taken. Reads to the end.
-    pub(super) fn left(&mut self) -> Result<u64, LogError> {
+    pub(super) fn count_rest(&mut self) -> Result<u64, LogError> {
         while self.pull()? {}
         Ok(self.exchanges.len() as u64)
     }
@@ -233,7 +233,7 @@ impl History {
     }
 
     /// How the recorded run ended, if it did. Reads to the end.
-    pub(super) fn finished(&mut self) -> Result<Option<&crate::event::RunFinished>, LogError> {
+    pub(super) fn run_end(&mut self) -> Result<Option<&crate::event::RunFinished>, LogError> {
         while self.pull()? {}
         Ok(self.finished.as_ref())
     }
@@ -254,7 +254,7 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinedThrea
     let thread = std::thread::Builder::new().name(name.to_owned()).spawn(work);
     thread.map(|thread| JoinedThread(Some(thread))).map_err(|source| {
         let words = format!("no thread to read with: {source}");
-        LogError::failed("", RewordedError { words, source })
+        LogError::failure("", RewordedError { words, source })
     })
 }
 
@@ -285,7 +285,7 @@ fn read_batches(
     }
 }
 
-/// Checks events and sends what a re-execution needs of them.
+/// Checks events and sends the parts that a re-execution needs.
 fn check_batches(
     batches: &Receiver<Result<Vec<StoredEvent>, LogError>>,
     sender: &SyncSender<Result<Vec<HistoryItem>, LogError>>,
@@ -325,9 +325,9 @@ impl OpenQuestions {
             let details = stored.details()?;
             let content = stored.content.unwrap_or_else(|| Content::from(""));
             let beside = AnswerDetails::new(&content, details);
-            return Ok(self.answered(cause, seq, Ok(Text { content, beside })));
+            return Ok(self.end_question(cause, seq, Ok(Text { content, beside })));
         }
-        if let Some((call, sample, prompt)) = stored.asked() {
+        if let Some((call, sample, prompt)) = stored.address_and_prompt() {
             // The declared sources are compared as written, which is canonical.
             let question = (call.clone(), sample, prompt, stored.body);
             self.0.insert(stored.seq, question);
@@ -336,18 +336,18 @@ impl OpenQuestions {
         Ok(match stored.event()? {
             Event::AnswerReused(answer) => {
                 let AnswerReused { request, content, unreadable, details, .. } = answer;
-                let beside = AnswerDetails::reused(&content, details, unreadable);
-                self.answered(request, stored.seq, Ok(Text { content, beside }))
+                let beside = AnswerDetails::of_reuse(&content, details, unreadable);
+                self.end_question(request, stored.seq, Ok(Text { content, beside }))
             }
             Event::AttemptFailed(failed) if failed.details.gave_up => {
-                self.answered(failed.request, stored.seq, Err(failure_of(failed.details)))
+                self.end_question(failed.request, stored.seq, Err(failure_of(failed.details)))
             }
             Event::RunFinished(finished) => Some(HistoryItem::Finished(finished)),
             _ => None,
         })
     }
 
-    fn answered(
+    fn end_question(
         &mut self,
         request: Seq,
         seq: Seq,

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::divergence::{Divergence, marked};
+use super::divergence::{Divergence, mark_words};
 use super::history::RecordedOutcome;
 use super::outcomes::NewDecision;
 use crate::event::{
@@ -63,7 +63,7 @@ impl ReportedOutcome {
         }
     }
 
-    /// Compares it with what is recorded in its place.
+    /// Compares it with the record in its place.
     fn compare(
         &self,
         recorded: &RecordedOutcome,
@@ -87,13 +87,13 @@ impl ReportedOutcome {
         Ok(compared.err())
     }
 
-    fn shown(&self) -> Result<String, CanonicalError> {
+    fn text(&self) -> Result<String, CanonicalError> {
         Ok(match self {
             ReportedOutcome::Decision { call, details, .. } => {
                 format!("decision of call {call}\n{}", canonical(details)?)
             }
             ReportedOutcome::Fact { fact, .. } => format!("fact\n{}", canonical(fact)?),
-            ReportedOutcome::Mark(mark) => marked(mark),
+            ReportedOutcome::Mark(mark) => mark_words(mark),
         })
     }
 }
@@ -108,7 +108,7 @@ enum OutcomeLane {
     Marks(String),
 }
 
-/// What is recorded in the place of an outcome.
+/// The record in the place of an outcome.
 #[derive(Debug)]
 pub enum OutcomeComparison {
     /// The same, at this seq.
@@ -141,7 +141,7 @@ pub struct OutcomeLanes {
     is_closed: bool,
 }
 
-/// What is left of a lane.
+/// The rest of a lane.
 #[derive(Debug)]
 enum RecordedLane {
     As(VecDeque<Seq>),
@@ -219,7 +219,7 @@ impl OutcomeLanes {
                     Some(divergence) => divergence,
                 }
             }
-            None if self.is_closed => Divergence::extra(outcome.shown()?).into(),
+            None if self.is_closed => Divergence::extra(outcome.text()?).into(),
             None => return Ok(OutcomeComparison::New),
         };
         self.lanes.insert(key, RecordedLane::DifferedAt(seq));
@@ -231,7 +231,7 @@ impl OutcomeLanes {
     ///
     /// # Errors
     /// [`LogError`] if it cannot be read.
-    pub fn left(&self, reader: &mut dyn Reader) -> Result<Option<(Divergence, usize)>, LogError> {
+    pub fn rest(&self, reader: &mut dyn Reader) -> Result<Option<(Divergence, usize)>, LogError> {
         let left = self.lanes.values().filter_map(|lane| match lane {
             RecordedLane::As(seqs) => Some((seqs.front().copied()?, seqs.len())),
             RecordedLane::DifferedAt(_) => None,
@@ -242,6 +242,6 @@ impl OutcomeLanes {
         let stored = reader.events(self.run, Seq(seq.0.saturating_sub(1)), 1)?.pop();
         let Some(stored) = stored else { return Ok(None) };
         let recorded = RecordedOutcome::new(stored).map_err(LogError::from)?;
-        Ok(Some((Divergence::left(&recorded), all)))
+        Ok(Some((Divergence::leftover(&recorded), all)))
     }
 }

@@ -13,7 +13,7 @@ use super::follow::Update;
 use super::history::{RecordedEnd, Text};
 use super::network::{AttemptTurn, FailureVerdict, NetworkBlame};
 use super::question::{CallFailed, QuestionCore, Reuse};
-use super::recorder::{attempt_details, received};
+use super::recorder::{attempt_details, response_event};
 use super::stop::Stop;
 use crate::event::{
     AnswerReused, AttemptDetails, AttemptFailed, Event, RequestSent, SharedFailure,
@@ -42,13 +42,13 @@ struct AttemptRight<'a> {
 impl Core {
     /// The end of a question: the recorded one, or the model's answer now.
     pub(super) async fn exchange(&self, asked: &QuestionCore) -> Result<Exchanged, Stop> {
-        match self.recorded(asked)? {
+        match self.look_up(asked)? {
             Some(exchanged) => Ok(exchanged),
             None => self.live(asked).await,
         }
     }
 
-    /// Takes the answer of a fork or a merged run from a parent, or asks the model, after [`Core::recorded`] found
+    /// Takes the answer of a fork or a merged run from a parent, or asks the model, after [`Core::look_up`] found
     /// nothing.
     pub(super) async fn live(&self, asked: &QuestionCore) -> Result<Exchanged, Stop> {
         let inherited = match self.parent.borrow_mut().as_mut() {
@@ -78,7 +78,7 @@ impl Core {
             }
             // It fails as it failed there; otherwise the beginning would not be shared.
             Err(failure) => {
-                let sent = self.sent(asked)?;
+                let sent = self.record_question(asked)?;
                 let details = AttemptDetails {
                     from: Some(SharedFailure { run: from, seq }),
                     ..attempt_details(0, &failure, true)
@@ -98,7 +98,7 @@ impl Core {
         }
     }
 
-    /// Whether what is asked now is answered by the shards of a merged run or not at all.
+    /// True if only the shards of a merged run may answer the question asked now.
     fn is_left_to_shards(&self) -> bool {
         let is_merged = self.parent.borrow().as_ref().is_some_and(|parents| parents.are_shards);
         is_merged && !self.phases.is_past_shards()
@@ -149,7 +149,7 @@ impl Core {
         }
         let QuestionCore { call, sample, request, .. } = asked;
         let mut permit = self.permit(request).await?;
-        let sent = self.sent(asked)?;
+        let sent = self.record_question(asked)?;
         let mut retry = self.retry.start();
         let mut blamed = NetworkBlame::default();
         let mut attempt = 0;
@@ -179,7 +179,7 @@ impl Core {
             let refusal = Refusal::of(&failure, request).filter(|_| model.may_refuse());
             let stops = failure.kind.stops_the_run() || refusal.is_some();
             let verdict = if self.network.concerns(&failure) {
-                self.network.failed(&permit.turn, &mut blamed)
+                self.network.record_failure(&permit.turn, &mut blamed)
             } else {
                 if failure.kind != FailureKind::Timeout {
                     self.got_through();
@@ -254,10 +254,10 @@ impl Core {
         };
         let attempt = tokio::select! {
             biased;
-            () = self.brake.pulled() => return Err(Stop::Interrupted),
+            () = self.brake.wait_for_pull() => return Err(Stop::Interrupted),
             attempt = attempt => attempt,
         };
-        // What is in flight is finished and recorded; nothing new begins.
+        // Calls in flight are finished and recorded; nothing new begins.
         self.budget.check(request).inspect_err(|_| self.brake.pull())?;
         Ok(attempt)
     }
@@ -268,7 +268,7 @@ impl Core {
         self.brake.pause(least).await;
         tokio::select! {
             biased;
-            () = self.brake.pulled() => {}
+            () = self.brake.wait_for_pull() => {}
             () = self.throttle.pause(wait - least) => {}
         }
     }
@@ -299,7 +299,7 @@ impl Core {
         response: Response,
         latency: Duration,
     ) -> Result<UnparsedAnswer, Stop> {
-        let received = received(request, response, latency);
+        let received = response_event(request, response, latency);
         let content = received.content.clone();
         let beside = AnswerDetails::new(&content, received.details.clone());
         let (seq, durable) = self.submit_durable(&Event::ResponseReceived(received))?;
@@ -320,7 +320,7 @@ impl Core {
             return Ok(shared);
         }
         let UnparsedAnswer { request: _, seq: from_seq, content, beside } = shared;
-        let request = self.sent(asked)?;
+        let request = self.record_question(asked)?;
         let reused = AnswerReused {
             request,
             content: content.clone(),
@@ -335,7 +335,7 @@ impl Core {
     }
 
     /// Records that a question is asked.
-    fn sent(&self, asked: &QuestionCore) -> Result<Seq, Stop> {
+    fn record_question(&self, asked: &QuestionCore) -> Result<Seq, Stop> {
         let QuestionCore { call, sample, request, reuse: _, because, labels } = asked;
         let (call, sample, prompt) = (call.clone(), *sample, request.hash());
         let (because, labels) = (places(because)?, labels.clone());

@@ -1,4 +1,4 @@
-//! Changes of settings as JSON Merge Patch (RFC 7396): what is named is replaced, null removes, and the rest stays.
+//! Changes of settings as JSON Merge Patch (RFC 7396): named fields are replaced, null removes, and the rest stays.
 
 use serde_json::{Map, Value};
 

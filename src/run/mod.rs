@@ -1,20 +1,19 @@
 //! Executes an experiment with a log and a model.
 //!
 //! - [`Experiment`]: sequential async code that asks, parses and records facts, plus a pure fold.
-//! - [`Run`]: what an experiment receives: [`ask`](Run::ask), [`ask_all`](Run::ask_all),
+//! - [`Run`]: the access that an experiment gets: [`ask`](Run::ask), [`ask_all`](Run::ask_all),
 //!   [`converse_all`](Run::converse_all), [`record`](Run::record), [`rng`](Run::rng).
 //! - [`Run::ask_valid`], [`RetriedAnswer`]: asking again, as the next sample, until an answer is usable.
-//! - [`Source`]: what a prompt was made from, which a question [declares](Question::because).
+//! - [`Source`]: a source of a prompt, which a question [declares](Question::because).
 //! - [`Mode`]: where answers come from; one enum, decided in one place.
 //! - [`DryRun`]: how much of a run still matches when its prompts, settings or decisions are
-//!   changed; [`Forecast`]: what the rest would cost.
-//! - [`Setup`], [`execute()`]: runs an experiment to its end or to the reason why it stopped.
+//!   changed; [`Forecast`]: the tokens and cost of the rest.
 //! - [`Update`], [`Journal`]: following a run in progress.
 //! - [`Recorder`]: records exchanges that a program makes by itself, without an [`Experiment`], and
 //!   the [`ReportedOutcome`]s that it reports; [`OutcomeLanes`] compares these.
 //! - [`Folding`]: the state at any point of a recorded run.
-//! - [`RunRecord`]: what a log has of a run; [`OutputFile`]: what an experiment writes for other
-//!   programs.
+//! - [`RunRecord`]: the record of a run in a log; [`OutputFile`]: a file that an experiment writes
+//!   for other programs.
 //! - [`Divergence`]: the first point where a re-execution and its log differ, or [where their
 //!   states differ](StateDifference).
 
@@ -72,14 +71,14 @@ pub use abandon::{AbandonError, abandon, how_it_ended};
 pub use because::{DecisionRef, FactRef, QuestionRef, SoFar, Source};
 pub use budget::{Budget, OverBudget, Spending};
 pub use details::{AnswerDetails, Shortcomings};
-pub(crate) use details::{kept, response, whole_choice};
+pub(crate) use details::{content_and_details, response, whole_choice};
 pub use divergence::Divergence;
 pub use dry_run::{
     Departure, DryRun, DryRunSettings, Instead, KindUse, NewCall, OtherDecision, RehearsedFact,
     WhyNew,
 };
 pub use execute::{ExecutionResult, Finish, execute};
-pub use experiment::{AnyExperiment, Experiment, FailedParts, Handle, Report, Run, folded};
+pub use experiment::{AnyExperiment, Experiment, FailedParts, Handle, Report, Run, fold_facts};
 pub use folding::Folding;
 pub use follow::{Follower, Journal, Update};
 pub use forecast::{Forecast, ModelForecast};
@@ -91,7 +90,7 @@ pub use output::{OutputError, OutputFile, SIMULATED_MARK};
 pub use output_digests::{OutputDifference, REPORT, compare_outputs, output_digests};
 pub use parent::MOST_SHARDS;
 pub use question::{Answer, CallFailed, Question, Reuse};
-pub use record::{EventPlace, ExchangePlace, RunRecord, started};
+pub use record::{EventPlace, ExchangePlace, RunRecord, run_start};
 pub use recorder::{Recorder, RecorderError};
 pub use resumptions::{latest_start, maybe_resumed, resumptions};
 pub use rng::{below, rng_for, shuffle};

@@ -15,9 +15,10 @@ pub enum Mode {
     Replay,
     /// The log answers, then the model.
     Resume,
-    /// The log answers by call and sample, whatever the prompt is now; differences are counted, and
-    /// nothing is written. With a model, which should be a simulated one, the log answers what it
-    /// has with the same prompt, and the model everything else. See [`DryRun`](super::DryRun).
+    /// The log answers by call and sample, even if the prompt has changed; differences are counted,
+    /// and nothing is written. With a model, which should be a simulated one, the log answers the
+    /// questions that it has with the same prompt, and the model all others. See
+    /// [`DryRun`](super::DryRun).
     Rehearse,
 }
 

@@ -24,7 +24,7 @@ const LONGEST_AT_FIRST: Duration = Duration::from_millis(500);
 /// for the usual twenty, however long one attempt to connect takes.
 const AT_FIRST_EACH: Duration = Duration::from_millis(1500);
 
-/// What the attempts of one execution have revealed about the network.
+/// The state of the network, as the attempts of one execution have shown it.
 #[derive(Debug)]
 pub(super) struct Network {
     /// The number of consecutive failures that ends the execution.
@@ -56,7 +56,7 @@ pub(super) struct AttemptTurn<'a> {
     probe: Option<MutexGuard<'a, ()>>,
 }
 
-/// What a connection failure means.
+/// The meaning of a connection failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FailureVerdict {
     /// Another call was answered meanwhile, so the fault may be this call's.
@@ -117,8 +117,8 @@ impl Network {
         probe
     }
 
-    /// Notes that an attempt got through, whatever the server replied. True if that ended an outage
-    /// worth reporting.
+    /// Notes that an attempt got through, with any reply of the server. True if that ended an
+    /// outage worth reporting.
     pub(super) fn got_through(&self) -> bool {
         self.answers.set(self.answers.get() + 1);
         self.innocent.set(false);
@@ -139,7 +139,7 @@ impl Network {
     }
 
     /// Notes a failure that [concerns](Self::concerns) the network.
-    pub(super) fn failed(
+    pub(super) fn record_failure(
         &self,
         turn: &AttemptTurn<'_>,
         blamed: &mut NetworkBlame,
@@ -196,16 +196,19 @@ mod tests {
         let network = network(3);
         let (mut one, mut other) = (NetworkBlame::default(), NetworkBlame::default());
         let (a, b) = (network.turn().await, network.turn().await);
-        let first = network.failed(&a, &mut one);
-        assert_eq!(first, network.failed(&b, &mut other));
+        let first = network.record_failure(&a, &mut one);
+        assert_eq!(first, network.record_failure(&b, &mut other));
         assert!(matches!(first, FailureVerdict::OfTheNetwork(_)));
         assert!(network.is_worth_a_word(), "nothing was ever answered");
         drop((a, b));
         let again = network.turn().await;
-        assert!(matches!(network.failed(&again, &mut one), FailureVerdict::OfTheNetwork(_)));
+        assert!(matches!(
+            network.record_failure(&again, &mut one),
+            FailureVerdict::OfTheNetwork(_)
+        ));
         drop(again);
         let third = network.turn().await;
-        assert_eq!(network.failed(&third, &mut one), FailureVerdict::TooMany(3));
+        assert_eq!(network.record_failure(&third, &mut one), FailureVerdict::TooMany(3));
     }
 
     #[tokio::test(start_paused = true)]
@@ -213,7 +216,7 @@ mod tests {
         let network = network(20);
         let mut blamed = NetworkBlame::default();
         let first = network.turn().await;
-        network.failed(&first, &mut blamed);
+        network.record_failure(&first, &mut blamed);
         drop(first);
         let probe = network.turn().await;
         let second = tokio::time::timeout(Duration::from_secs(60), network.turn()).await;
@@ -232,7 +235,7 @@ mod tests {
             // A host that drops packets.
             tokio::time::sleep(Duration::from_secs(10)).await;
             attempts += 1;
-            if let FailureVerdict::TooMany(row) = network.failed(&turn, &mut blamed) {
+            if let FailureVerdict::TooMany(row) = network.record_failure(&turn, &mut blamed) {
                 assert_eq!(row, attempts);
                 break;
             }
@@ -248,7 +251,7 @@ mod tests {
         let (mut blamed, start) = (NetworkBlame::default(), Instant::now());
         loop {
             let turn = network.turn().await;
-            match network.failed(&turn, &mut blamed) {
+            match network.record_failure(&turn, &mut blamed) {
                 FailureVerdict::TooMany(row) => break assert_eq!(row, 20),
                 verdict => {
                     assert!(matches!(verdict, FailureVerdict::OfTheNetwork(_)), "{verdict:?}")
@@ -263,13 +266,19 @@ mod tests {
         let network = network(20);
         let (mut suspect, mut innocent) = (NetworkBlame::default(), NetworkBlame::default());
         let turn = network.turn().await;
-        assert!(matches!(network.failed(&turn, &mut suspect), FailureVerdict::OfTheNetwork(_)));
+        assert!(matches!(
+            network.record_failure(&turn, &mut suspect),
+            FailureVerdict::OfTheNetwork(_)
+        ));
         drop(turn);
         network.got_through();
         let turn = network.turn().await;
-        assert_eq!(network.failed(&turn, &mut suspect), FailureVerdict::OfTheCall);
-        assert!(matches!(network.failed(&turn, &mut innocent), FailureVerdict::OfTheNetwork(_)));
-        let wait = network.failed(&turn, &mut suspect);
+        assert_eq!(network.record_failure(&turn, &mut suspect), FailureVerdict::OfTheCall);
+        assert!(matches!(
+            network.record_failure(&turn, &mut innocent),
+            FailureVerdict::OfTheNetwork(_)
+        ));
+        let wait = network.record_failure(&turn, &mut suspect);
         assert!(
             matches!(wait, FailureVerdict::OfTheNetwork(_)),
             "another call fails as well: {wait:?}"

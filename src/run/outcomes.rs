@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::clock;
-use super::divergence::{Divergence, marked};
+use super::divergence::{Divergence, mark_words};
 use super::history::{History, RecordedOutcome};
 use super::mode::Mode;
 use super::stop::Stop;
@@ -70,7 +70,7 @@ impl Outcomes {
             Some(recorded) => (recorded.seq(), recorded.same_fact(causes, fact)?),
             None => {
                 let now = clock::now();
-                let event = || NewEvent::occurred(now, causes, fact);
+                let event = || NewEvent::occurrence(now, causes, fact);
                 (self.add(mode, writer, event, || format!("fact\n{fact}"))?, now)
             }
         };
@@ -127,7 +127,7 @@ impl RecordedOutcome {
     pub(super) fn same_mark(&self, mark: &MarkRecorded) -> Result<(), Box<Divergence>> {
         match self {
             RecordedOutcome::Mark { mark: recorded, .. } if recorded == mark => Ok(()),
-            _ => Err(Divergence::outcome(self, None, marked(mark)).into()),
+            _ => Err(Divergence::outcome(self, None, mark_words(mark)).into()),
         }
     }
 }

@@ -50,7 +50,7 @@ pub enum OutputError {
     Fact {
         /// The number of the fact, from 0.
         number: usize,
-        /// What is wrong.
+        /// The error.
         source: Box<dyn Error + Send + Sync>,
     },
     /// Something has no JSON form.
@@ -58,7 +58,7 @@ pub enum OutputError {
     Json {
         /// The file.
         name: String,
-        /// What is wrong.
+        /// The error.
         source: Box<dyn Error + Send + Sync>,
     },
     /// The temporary file of a large one cannot be read.
@@ -74,9 +74,9 @@ pub enum OutputError {
     NoPart {
         /// The run.
         run: RunId,
-        /// What was asked for.
+        /// The part that was asked for.
         what: String,
-        /// What there is.
+        /// The parts that it has.
         there: String,
     },
     /// The log lacks something that an output is made from.

@@ -36,7 +36,7 @@ impl ParentAnswers {
     ) -> Result<Option<Self>, LogError> {
         if started.merged_from.len() > MOST_SHARDS {
             let fault = format!("it is merged from more than {MOST_SHARDS} runs");
-            return Err(LogError::corrupt(run, Seq(1), EventFault::malformed(fault)));
+            return Err(LogError::corrupt(run, Seq(1), EventFault::defect(fault)));
         }
         let (runs, before, retry_failed) = match &started.forked_from {
             Some(ForkedFrom { before, retry_failed, run }) => {
@@ -58,8 +58,8 @@ impl ParentAnswers {
         Ok(Some(ParentAnswers { first, are_shards, parents, retry_failed }))
     }
 
-    /// Takes what a parent has at an address: no answer is taken twice. A different prompt there is not a divergence: it is
-    /// where a fork leaves its parent.
+    /// Takes the record that a parent has at an address: no answer is taken twice. A different prompt there is not a
+    /// divergence: it is where a fork leaves its parent.
     pub(super) fn take(
         &mut self,
         asked: &QuestionCore,
@@ -83,7 +83,7 @@ impl ParentAnswers {
     }
 
     /// How many recorded ends of questions have not been taken. Reads to the end.
-    pub(super) fn left(&mut self) -> Result<u64, LogError> {
-        self.parents.iter_mut().map(|(_, history)| history.left()).sum()
+    pub(super) fn count_rest(&mut self) -> Result<u64, LogError> {
+        self.parents.iter_mut().map(|(_, history)| history.count_rest()).sum()
     }
 }

@@ -23,7 +23,7 @@ pub(super) struct Phases {
 }
 
 /// How many questions have ended.
-fn ended(progress: Progress) -> u64 {
+fn end_count(progress: Progress) -> u64 {
     progress.exchanges + progress.failed
 }
 
@@ -47,9 +47,9 @@ impl Phases {
     ///
     /// # Errors
     /// [`Stop::Reached`] if it goes no further.
-    pub(super) fn passed(&self, name: &str, progress: Progress) -> Result<(), Stop> {
+    pub(super) fn pass(&self, name: &str, progress: Progress) -> Result<(), Stop> {
         if !self.is_asking.get() {
-            self.last.replace(Some((name.to_owned(), ended(progress))));
+            self.last.replace(Some((name.to_owned(), end_count(progress))));
         }
         if self.shards_end.as_deref() == Some(name) {
             self.is_past_shards.set(true);
@@ -63,6 +63,6 @@ impl Phases {
     /// The last mark that ends a phase, if no question has ended since.
     pub(super) fn last(&self, progress: Progress) -> Option<String> {
         let last = self.last.borrow().clone();
-        last.filter(|(_, then)| *then == ended(progress)).map(|(name, _)| name)
+        last.filter(|(_, then)| *then == end_count(progress)).map(|(name, _)| name)
     }
 }

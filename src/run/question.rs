@@ -23,7 +23,7 @@ pub enum Reuse {
     Shared,
 }
 
-/// What is asked, where, and who parses the answer.
+/// A request, its address, and the parser of the answer.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -56,9 +56,9 @@ pub(super) struct QuestionCore {
     pub(super) sample: Sample,
     pub(super) request: Request,
     pub(super) reuse: Reuse,
-    /// What the prompt was made from.
+    /// The sources of the prompt.
     pub(super) because: Vec<Source>,
-    /// What the call belongs to.
+    /// The participant, condition or round that the call belongs to.
     pub(super) labels: Labels,
 }
 
@@ -90,9 +90,9 @@ impl<P> Question<P> {
         self
     }
 
-    /// What the prompt was made from: decisions and facts of this run, and earlier questions, each
-    /// of which stands for everything that its own prompt was made from. Calling this again adds to
-    /// the sources named before.
+    /// Names the sources of the prompt: decisions and facts of this run, and earlier questions,
+    /// each of which stands for everything that its own prompt was made from. Calling this again
+    /// adds to the sources named before.
     ///
     /// The sources are kept in the log, compared by a replay, and shown by `audit`. A dialogue that
     /// names its last question and the decision on it costs as much at its thousandth turn as at
@@ -112,10 +112,10 @@ impl<P> Question<P> {
         self
     }
 
-    /// Says what the call belongs to: a participant, a condition, a round. Lists, filters, tables and intervals follow
-    /// from labels, see [`CLUSTERS`](crate::event::CLUSTERS) and [`PARTICIPANTS`](crate::event::PARTICIPANTS); without them,
-    /// each call stands alone. They are recorded with the question, but are not part of the prompt, and a replay does not
-    /// compare them: an experiment may give its calls further labels, and its earlier runs replay as before.
+    /// Adds a label: the participant, condition or round that the call belongs to. Lists, filters, tables and intervals
+    /// follow from labels, see [`CLUSTERS`](crate::event::CLUSTERS) and [`PARTICIPANTS`](crate::event::PARTICIPANTS);
+    /// without them, each call stands alone. They are recorded with the question, but are not part of the prompt, and a
+    /// replay does not compare them: an experiment may give its calls further labels, and its earlier runs replay as before.
     ///
     /// ```
     /// # use retold::parse::Parser;
@@ -154,7 +154,7 @@ pub struct Answer<V> {
     pub method: &'static str,
     /// The reasoning that the parser separated from the value.
     pub reasoning: Option<String>,
-    /// What the parser repaired or found odd.
+    /// Things that the parser repaired or found odd.
     pub warnings: Vec<String>,
     /// Whether the parser accepts the answer, see
     /// [`Parser::accepts`](crate::parse::Parser::accepts).

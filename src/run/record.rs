@@ -1,4 +1,4 @@
-//! What a log has of one run: its beginning, its end and its facts, and its exchanges on request.
+//! The record of one run in a log: its beginning, its end and its facts, and its exchanges on request.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -60,7 +60,7 @@ pub struct EventPlace {
 /// Where a question and its answer are in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExchangePlace {
-    /// The hash of what was asked.
+    /// The hash of the request.
     pub prompt: PromptHash,
     /// The event of the question.
     pub request: Seq,
@@ -213,14 +213,14 @@ impl<'a> RunRecord<'a> {
     /// # Errors
     /// [`LogError`] if it cannot be read.
     pub fn answer(&mut self, call: &CallPath, sample: Sample) -> Result<Option<Content>, LogError> {
-        Ok(self.answered(call, sample)?.map(|(_, content)| content))
+        Ok(self.answer_with_time(call, sample)?.map(|(_, content)| content))
     }
 
     /// The recorded answer of a call, and when it arrived.
     ///
     /// # Errors
     /// [`LogError`] if it cannot be read.
-    pub fn answered(
+    pub fn answer_with_time(
         &mut self,
         call: &CallPath,
         sample: Sample,
@@ -278,7 +278,8 @@ fn answer(event: Event) -> Option<(Content, AnswerDetails)> {
             Some((received.content, beside))
         }
         Event::AnswerReused(reused) => {
-            let beside = AnswerDetails::reused(&reused.content, reused.details, reused.unreadable);
+            let beside =
+                AnswerDetails::of_reuse(&reused.content, reused.details, reused.unreadable);
             Some((reused.content, beside))
         }
         _ => None,
@@ -289,7 +290,7 @@ fn answer(event: Event) -> Option<(Content, AnswerDetails)> {
 ///
 /// # Errors
 /// [`LogError`] if it cannot be read, or does not begin like a run.
-pub fn started(reader: &mut dyn Reader, run: RunId) -> Result<RunStarted, LogError> {
+pub fn run_start(reader: &mut dyn Reader, run: RunId) -> Result<RunStarted, LogError> {
     beginning(reader, run).map(|(_, started)| started)
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::clock;
-use super::details::kept;
+use super::details::content_and_details;
 use super::lanes::ReportedOutcome;
 use crate::event::{
     AnswerReused, AttemptDetails, AttemptFailed, Because, ClientLeft, Event, Labels, NewEvent,
@@ -30,13 +30,17 @@ pub enum RecorderError {
 }
 
 /// The event of an answer.
-pub(super) fn received(request: Seq, response: Response, latency: Duration) -> ResponseReceived {
-    let (content, details) = kept(response);
+pub(super) fn response_event(
+    request: Seq,
+    response: Response,
+    latency: Duration,
+) -> ResponseReceived {
+    let (content, details) = content_and_details(response);
     let latency_ms = u64::try_from(latency.as_millis()).unwrap_or(u64::MAX);
     ResponseReceived { request, content, details: ResponseDetails { latency_ms, ..details } }
 }
 
-/// What is kept of a failed attempt.
+/// The details that are kept of a failed attempt.
 pub(super) fn attempt_details(attempt: u32, failure: &Failure, gave_up: bool) -> AttemptDetails {
     let wait = failure.retry_after.map(|d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX));
     AttemptDetails {
@@ -67,7 +71,7 @@ impl Recorder {
         Ok(recorder)
     }
 
-    /// Takes the right to continue a run. Nothing is recorded before [`Recorder::resumed`].
+    /// Takes the right to continue a run. Nothing is recorded before [`Recorder::record_resumption`].
     ///
     /// # Errors
     /// [`RecorderError`], including when another process is writing the run.
@@ -79,7 +83,7 @@ impl Recorder {
     ///
     /// # Errors
     /// [`RecorderError`].
-    pub async fn resumed(&mut self, resumed: RunResumed) -> Result<(), RecorderError> {
+    pub async fn record_resumption(&mut self, resumed: RunResumed) -> Result<(), RecorderError> {
         Ok(self.submit(&Event::RunResumed(resumed))?.1.wait().await?)
     }
 
@@ -87,7 +91,7 @@ impl Recorder {
     ///
     /// # Errors
     /// [`RecorderError`].
-    pub fn sent(
+    pub fn record_question(
         &mut self,
         call: CallPath,
         sample: Sample,
@@ -104,13 +108,13 @@ impl Recorder {
     ///
     /// # Errors
     /// [`RecorderError`].
-    pub fn received(
+    pub fn record_answer(
         &mut self,
         request: Seq,
         response: Response,
         latency: Duration,
     ) -> Result<(Seq, Durable), RecorderError> {
-        self.submit(&Event::ResponseReceived(received(request, response, latency)))
+        self.submit(&Event::ResponseReceived(response_event(request, response, latency)))
     }
 
     /// Records that the client of a call hung up. Call it after the attempt that the client did not wait for.
@@ -125,7 +129,7 @@ impl Recorder {
     ///
     /// # Errors
     /// [`RecorderError`].
-    pub fn reused(&mut self, reused: AnswerReused) -> Result<(Seq, Durable), RecorderError> {
+    pub fn record_reuse(&mut self, reused: AnswerReused) -> Result<(Seq, Durable), RecorderError> {
         self.submit(&Event::AnswerReused(reused))
     }
 
@@ -133,7 +137,7 @@ impl Recorder {
     ///
     /// # Errors
     /// [`RecorderError`].
-    pub fn failed(
+    pub fn record_failure(
         &mut self,
         request: Seq,
         attempt: u32,
@@ -161,7 +165,10 @@ impl Recorder {
     ///
     /// # Errors
     /// [`RecorderError`].
-    pub fn reported(&mut self, outcome: &ReportedOutcome) -> Result<(Seq, Durable), RecorderError> {
+    pub fn record_outcome(
+        &mut self,
+        outcome: &ReportedOutcome,
+    ) -> Result<(Seq, Durable), RecorderError> {
         self.submit(&outcome.event())
     }
 

@@ -1,9 +1,9 @@
-//! Where a run was continued, and what it is since.
+//! The places where a run was continued, and the run as it is since.
 
 use std::collections::BTreeSet;
 
 use super::merge_patch::apply_patch;
-use super::record::started;
+use super::record::run_start;
 use crate::event::kind::RUN_RESUMED;
 use crate::event::{Event, RunResumed, RunStarted};
 use crate::id::{RunId, Seq};
@@ -82,7 +82,7 @@ fn each_in_ledger(
 pub fn maybe_resumed(reader: &mut dyn Reader) -> Result<BTreeSet<RunId>, LogError> {
     let mut runs = BTreeSet::new();
     each_in_ledger(reader, |entry| {
-        // The ledger does not say of imported events what they are.
+        // For imported events, the ledger does not name the kind.
         if matches!(entry.change, LedgerChange::Resumed | LedgerChange::Imported) {
             runs.insert(entry.run);
         }
@@ -90,13 +90,13 @@ pub fn maybe_resumed(reader: &mut dyn Reader) -> Result<BTreeSet<RunId>, LogErro
     Ok(runs)
 }
 
-/// How a run began, with the model that it was last continued with and with what its continuations have changed in its
-/// settings: what is shown of it, and what continues. Programs' runs add to their rules instead.
+/// The start of a run, with the model that it was last continued with and with the settings as its continuations have
+/// changed them. This is the start that is shown, and continued. Programs' runs add to their rules instead.
 ///
 /// # Errors
 /// [`LogError`] if it cannot be read, or is damaged.
 pub fn latest_start(reader: &mut dyn Reader, run: RunId) -> Result<RunStarted, LogError> {
-    let mut latest = started(reader, run)?;
+    let mut latest = run_start(reader, run)?;
     if !latest.is_of_experiment() {
         return Ok(latest);
     }

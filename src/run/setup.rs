@@ -1,4 +1,4 @@
-//! What a run needs besides its experiment.
+//! The setup of a run, besides its experiment.
 
 use std::sync::Arc;
 
@@ -9,15 +9,16 @@ use super::core::Progress;
 use super::dry_run::DryRunSettings;
 use super::follow::Follower;
 use super::mode::Mode;
-use super::record::started;
+use super::record::run_start;
 use super::signal::Signal;
 use crate::event::RunStarted;
 use crate::id::RunId;
 use crate::log::{Log, LogError};
 use crate::model::{Answerer, Prices, RetryPolicy, Throttle};
 
-/// What a run needs besides its experiment: [`record`](Self::record), [`resume`](Self::resume) and
-/// [`replay`](Self::replay) make one with the usual limits, and every field can be set.
+/// Everything that a run needs besides its experiment: [`record`](Self::record),
+/// [`resume`](Self::resume) and [`replay`](Self::replay) make one with the usual limits, and every
+/// field can be set.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -51,14 +52,14 @@ pub struct Setup {
     pub throttle: Throttle,
     /// The prices of tokens, needed for a limit on cost.
     pub prices: Prices,
-    /// What several runs may use together, if this one is one of them.
+    /// The limits that several runs share, if this one is one of them.
     pub shared_budget: Option<Arc<Budget>>,
     /// The mark after which the run stops, such as `phase_3`, if it is not to go on to its end.
     pub until: Option<String>,
     /// For a run that is merged from shards: the mark with which its shards end. Only after it is a model asked; without it,
     /// every answer is one of theirs.
     pub shards_end: Option<String>,
-    /// For a run that continues: what is added to its settings from now on, in their form; null if nothing is.
+    /// For a run that continues: the additions to its settings from now on, in their form; null if there are none.
     pub settings_added: Value,
     /// For a rehearsal: what differs besides the experiment's settings.
     pub rehearsal: DryRunSettings,
@@ -83,7 +84,7 @@ impl Setup {
     /// # Errors
     /// [`LogError`] if the log does not have the run's beginning.
     pub fn resume(log: &Log, run: RunId, model: Answerer) -> Result<Self, LogError> {
-        let started = started(log.reader()?.as_mut(), run)?;
+        let started = run_start(log.reader()?.as_mut(), run)?;
         Ok(Setup::new(log, run, Mode::Resume, started, Some(model)))
     }
 
@@ -92,7 +93,7 @@ impl Setup {
     /// # Errors
     /// [`LogError`] if the log does not have the run's beginning.
     pub fn replay(log: &Log, run: RunId) -> Result<Self, LogError> {
-        let started = started(log.reader()?.as_mut(), run)?;
+        let started = run_start(log.reader()?.as_mut(), run)?;
         Ok(Setup::new(log, run, Mode::Replay, started, None))
     }
 

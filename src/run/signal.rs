@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-/// Tells a run to stop: what is in flight is finished and recorded.
+/// Tells a run to stop: calls in flight are finished and recorded.
 #[derive(Debug, Clone, Default)]
 pub struct Signal(CancellationToken);
 
@@ -41,13 +41,13 @@ impl Brake {
     }
 
     /// Waits until nothing new may begin.
-    pub(super) async fn pulled(&self) {
+    pub(super) async fn wait_for_pull(&self) {
         self.0.cancelled().await;
     }
 
     /// Waits for a while, or until nothing new may begin.
     pub(super) async fn pause(&self, wait: Duration) {
         // Either end of the wait is fine.
-        let _ = tokio::time::timeout(wait, self.pulled()).await;
+        let _ = tokio::time::timeout(wait, self.wait_for_pull()).await;
     }
 }

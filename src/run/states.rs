@@ -55,7 +55,7 @@ impl States {
     }
 
     /// The digests to be recorded.
-    pub(super) fn taken(&self) -> Option<FoldedState> {
+    pub(super) fn digests(&self) -> Option<FoldedState> {
         self.taken.as_ref().map(|taken| taken.borrow().clone())
     }
 
@@ -121,8 +121,8 @@ fn value_end(text: &str) -> usize {
     text.len()
 }
 
-/// What differs between two states. Each entry once: what is wrong at a mark is often wrong from
-/// then on.
+/// The differences between two states. Each entry once: an entry that is wrong at a mark is often
+/// wrong from then on.
 pub fn state_differences(recorded: &FoldedState, now: &FoldedState) -> Vec<StateDifference> {
     let (mut found, mut known) = (Vec::new(), BTreeSet::new());
     let mut compare = |mark: Option<&str>, left: &StateEntries, right: &StateEntries| {
@@ -166,7 +166,7 @@ mod tests {
             states.mark(name, state).unwrap();
         }
         states.end(end).unwrap();
-        states.taken().unwrap()
+        states.digests().unwrap()
     }
 
     fn said(recorded: &FoldedState, now: &FoldedState) -> Vec<String> {

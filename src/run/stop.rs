@@ -12,8 +12,8 @@ use crate::model::{Failure, LIMIT, Refusal, RequestFormError};
 use crate::parse::MakeError;
 use crate::prompt::{CanonicalError, RequestError};
 
-/// Why a run ended before its experiment finished. What was recorded is kept, and the run can be
-/// resumed.
+/// The reason why a run ended before its experiment finished. Everything recorded so far is kept,
+/// and the run can be resumed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Stop {
@@ -45,7 +45,7 @@ pub enum Stop {
         sample: Sample,
         /// The model that was asked.
         model: String,
-        /// What it refuses.
+        /// The refusal.
         refusal: Refusal,
         /// What happened.
         failure: Failure,
@@ -86,15 +86,15 @@ pub enum Stop {
         /// The mark after which it stopped.
         phase: String,
     },
-    /// The run is merged from shards, none of which has an answer, and no model is asked for what the shards would have
-    /// asked: see [`shards_end`](super::Setup::shards_end).
+    /// The run is merged from shards, none of which has an answer, and no model is asked a question that the shards would
+    /// have asked: see [`shards_end`](super::Setup::shards_end).
     #[error("no shard has an answer to call {call} sample {sample}")]
     NotInShards {
         /// The call.
         call: CallPath,
         /// Its sample.
         sample: Sample,
-        /// What the call belongs to, which may say whose answer it is.
+        /// The labels of the call, which may say whose answer it is.
         labels: Labels,
     },
     /// The experiment asked for the same address twice.

@@ -23,7 +23,7 @@ pub struct RetriedAnswer<V> {
 
 impl<V> RetriedAnswer<V> {
     /// The answer, if it was accepted.
-    pub fn used(&self) -> Option<&Answer<V>> {
+    pub fn accepted_answer(&self) -> Option<&Answer<V>> {
         self.answer.as_ref().ok().filter(|_| self.accepted)
     }
 

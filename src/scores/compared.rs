@@ -36,7 +36,7 @@ pub struct ScoreFlip {
     pub from: Value,
     /// The new value.
     pub to: Value,
-    /// What the answer says.
+    /// The text of the answer.
     pub text: String,
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::SnapshotError;
 use crate::draft::Draft;
 use crate::encoding::read_text;
-use crate::prompt::unified;
+use crate::prompt::inert_diff;
 
 /// The result of comparing a snapshot.
 pub(super) enum SnapshotComparison {
@@ -18,7 +18,7 @@ pub(super) enum SnapshotComparison {
     Differs(String),
 }
 
-fn failed(path: &Path, source: impl Into<Box<dyn Error + Send + Sync>>) -> SnapshotError {
+fn file_error(path: &Path, source: impl Into<Box<dyn Error + Send + Sync>>) -> SnapshotError {
     SnapshotError::File { path: path.display().to_string(), source: source.into() }
 }
 
@@ -37,10 +37,10 @@ pub(super) fn compare(
             remove(&beside)?;
             return Ok(SnapshotComparison::Written);
         }
-        Err(e) => return Err(failed(path, e)),
+        Err(e) => return Err(file_error(path, e)),
     };
     let recorded = body_of(&recorded).ok_or_else(|| {
-        failed(path, "it is not a snapshot: it has no header between two lines ---")
+        file_error(path, "it is not a snapshot: it has no header between two lines ---")
     })?;
     // As in insta, line endings and trailing white space do not count.
     if recorded.trim_end() == body.trim_end() {
@@ -48,7 +48,7 @@ pub(super) fn compare(
         return Ok(SnapshotComparison::Same);
     }
     write(&beside, header, body)?;
-    Ok(SnapshotComparison::Differs(unified(&format!("{}\n", recorded.trim_end()), body)))
+    Ok(SnapshotComparison::Differs(inert_diff(&format!("{}\n", recorded.trim_end()), body)))
 }
 
 /// The part after the header.
@@ -59,11 +59,11 @@ fn body_of(text: &str) -> Option<String> {
     Some(body.to_owned())
 }
 
-/// Writes a whole file, replacing whatever is there; a link is replaced, not followed.
+/// Writes a whole file, replacing any that is there; a link is replaced, not followed.
 fn write(path: &Path, header: &str, body: &str) -> Result<(), SnapshotError> {
-    let io = |e: std::io::Error| failed(path, e);
+    let io = |e: std::io::Error| file_error(path, e);
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        fs::create_dir_all(folder).map_err(|e| failed(folder, e))?;
+        fs::create_dir_all(folder).map_err(|e| file_error(folder, e))?;
     }
     let (draft, mut file) = Draft::file(path).map_err(io)?;
     file.write_all(header.as_bytes()).and_then(|()| file.write_all(body.as_bytes())).map_err(io)?;
@@ -73,7 +73,7 @@ fn write(path: &Path, header: &str, body: &str) -> Result<(), SnapshotError> {
 
 fn remove(path: &Path) -> Result<(), SnapshotError> {
     match fs::remove_file(path) {
-        Err(e) if e.kind() != ErrorKind::NotFound => Err(failed(path, e)),
+        Err(e) if e.kind() != ErrorKind::NotFound => Err(file_error(path, e)),
         _ => Ok(()),
     }
 }
@@ -83,10 +83,10 @@ pub(super) fn others(
     folder: &Path,
     names: &BTreeSet<String>,
 ) -> Result<Vec<PathBuf>, SnapshotError> {
-    let entries = fs::read_dir(folder).map_err(|e| failed(folder, e))?;
+    let entries = fs::read_dir(folder).map_err(|e| file_error(folder, e))?;
     let mut others = Vec::new();
     for entry in entries {
-        let entry = entry.map_err(|e| failed(folder, e))?;
+        let entry = entry.map_err(|e| file_error(folder, e))?;
         let name = entry.file_name();
         let is_snapshot = Path::new(&name).extension().is_some_and(|end| end == "snap");
         if is_snapshot && name.to_str().is_none_or(|name| !names.contains(name)) {

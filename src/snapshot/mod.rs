@@ -52,7 +52,7 @@ pub enum SnapshotError {
     File {
         /// The path.
         path: String,
-        /// What the system says.
+        /// The system's error.
         source: Box<dyn Error + Send + Sync>,
     },
     /// There are more answers than files that are written.

@@ -1,4 +1,5 @@
-//! What is shown of a run's numbers. Its JSON is that of `retold stats --json` and of the page.
+//! The figures that are shown for a run. Their JSON is that of `retold stats --json` and of the
+//! page.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -32,8 +33,7 @@ pub struct Figures {
     /// All models together.
     #[serde(flatten)]
     pub all: PartFigures,
-    /// What one replay of the run does not ask. Replays leave no events, so that their number is not
-    /// known.
+    /// The requests that one replay of the run saves. Replays leave no events, so that their number is not known.
     pub replay: SavedPart,
     /// The same by model: the name in the request, or else the one that the server reported.
     pub models: BTreeMap<String, PartFigures>,
@@ -41,7 +41,7 @@ pub struct Figures {
     pub kinds: BTreeMap<String, Counts>,
     /// Decisions that were accepted about the answers since, in runs of their own.
     pub accepted: Vec<AcceptedFigures>,
-    /// What a merged run and its shards have used together. The numbers above are those of the run alone.
+    /// The totals of a merged run and its shards together. The numbers above are those of the run alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub with_shards: Option<StudyFigures>,
 }
@@ -65,12 +65,12 @@ pub struct PartFigures {
     /// Calls, attempts, tokens, time and decisions.
     #[serde(flatten)]
     pub counts: Counts,
-    /// What the tokens cost.
+    /// The cost of the tokens.
     pub cost: Cost,
-    /// What was not asked because it was already recorded or in the provider's cache.
+    /// Requests saved because the answer was already recorded or in the provider's cache.
     pub saved: Savings,
-    /// What a new run like this one would be asked for: the answers that this one shares with its parent or with other runs,
-    /// too.
+    /// The answers that a new run like this one would request, including those that this one shares with its parent or with
+    /// other runs.
     #[serde(skip)]
     pub anew: SavedPart,
 }
@@ -218,7 +218,8 @@ impl UnansweredCounts {
 }
 
 impl Totals {
-    /// What is shown, with these prices. `parsers` know which methods are last resorts.
+    /// The figures that are shown, with these prices. `parsers` know which methods are last
+    /// resorts.
     pub fn figures(&self, prices: &Prices, parsers: &Parsers) -> Figures {
         let mut of_model: BTreeMap<String, UnansweredCounts> = BTreeMap::new();
         let mut of_kind = of_model.clone();
@@ -329,10 +330,10 @@ fn counts(
         },
         attempts: Attempts { made: used.answers + failures, failed: failures, reasons },
         tokens: Tokens {
-            prompt: used.prompt.known(),
-            cached: used.cached.known(),
-            completion: used.completion.known(),
-            reasoning: used.reasoning.known(),
+            prompt: used.prompt.total(),
+            cached: used.cached.total(),
+            completion: used.completion.total(),
+            reasoning: used.reasoning.total(),
             counted: used.counted,
             uncounted: used.answers - used.counted,
         },

@@ -88,7 +88,7 @@ impl ByParser {
         }
     }
 
-    /// What is shown. `parsers` know which methods are last resorts.
+    /// The figures that are shown. `parsers` know which methods are last resorts.
     pub(super) fn figures(&self, parsers: &Parsers) -> BTreeMap<String, ParserFigures> {
         let each = self.0.iter().map(|(name, of)| (name.clone(), of.figures(parsers)));
         each.collect()

@@ -1,8 +1,8 @@
-//! What a run used: calls, attempts and why they failed, tokens, latency, what was not asked because
-//! it was already recorded, and how decisions were found; by model, and by kind of call.
+//! The totals of a run: calls, attempts and why they failed, tokens, latency, requests saved because the answer was already
+//! recorded, and how decisions were found; by model, and by kind of call.
 //!
-//! [`Totals`] gathers it from the events, in memory that does not grow with the run. [`Figures`] is
-//! what is shown of it, with prices: in the terminal, on the page, and as JSON.
+//! [`Totals`] gathers them from the events, in memory that does not grow with the run. [`Figures`]
+//! is their form for display, with prices: in the terminal, on the page, and as JSON.
 
 mod figures;
 mod leading;
@@ -220,8 +220,8 @@ impl Totals {
                     (counted(received.details, &received.content), received.content);
                 let of = of(open, &details);
                 self.each_part(&of, |part| {
-                    part.received(&details);
-                    part.named(&details);
+                    part.add_answer(&details);
+                    part.add_model_name(&details);
                 });
                 let beside = AnswerDetails::new(&content, details);
                 self.each_part(&of, |part| part.lacking(&beside, &content));
@@ -233,14 +233,14 @@ impl Totals {
                 let (details, content) = (counted(reused.details, &reused.content), reused.content);
                 let of = of(open, &details);
                 self.each_part(&of, |part| {
-                    part.named(&details);
+                    part.add_model_name(&details);
                     match reused.from_run {
                         from if from == run => part.within.add(&details),
                         from if Some(from) == parent => part.from_parent.add(&details),
                         _ => part.from_others.add(&details),
                     }
                 });
-                let beside = AnswerDetails::reused(&content, details, reused.unreadable);
+                let beside = AnswerDetails::of_reuse(&content, details, reused.unreadable);
                 self.each_part(&of, |part| part.lacking(&beside, &content));
                 self.answers.insert(seq, of);
             }
@@ -259,7 +259,7 @@ impl Totals {
                 };
                 // A failure taken over from another run is not an attempt of this run.
                 if let Some(of) = of.filter(|_| failed.details.from.is_none()) {
-                    self.each_part(&of, |part| part.failed(&failed.details));
+                    self.each_part(&of, |part| part.add_failure(&failed.details));
                 }
             }
             Event::DecisionMade(made) => {

@@ -25,7 +25,7 @@ impl Sum {
     }
 
     /// The sum of the known ones; `None` if there are none.
-    pub(super) fn known(self) -> Option<u64> {
+    pub(super) fn total(self) -> Option<u64> {
         self.is_known.then_some(self.sum)
     }
 
@@ -122,7 +122,7 @@ impl Part {
         answered.iter().map(|of| of.answers).sum()
     }
 
-    pub(super) fn received(&mut self, details: &ResponseDetails) {
+    pub(super) fn add_answer(&mut self, details: &ResponseDetails) {
         self.received.add(details);
         self.cached_answers += u64::from(details.cached_tokens.is_some_and(|cached| cached > 0));
         if details.latency_ms > 0 {
@@ -134,8 +134,8 @@ impl Part {
         }
     }
 
-    /// Notes what the server calls the model of an answer, asked for or used again.
-    pub(super) fn named(&mut self, details: &ResponseDetails) {
+    /// Notes the server's name for the model of an answer, asked for or used again.
+    pub(super) fn add_model_name(&mut self, details: &ResponseDetails) {
         if let Some(model) = &details.model {
             *entry(&mut self.reported_as, model, u64::default) += 1;
         }
@@ -151,7 +151,7 @@ impl Part {
         self.lacking.not_read += not_read;
     }
 
-    pub(super) fn failed(&mut self, details: &AttemptDetails) {
+    pub(super) fn add_failure(&mut self, details: &AttemptDetails) {
         let AttemptDetails { error, failure, status, .. } = details;
         let one =
             FailureCount { attempts: 1, example: printable(error, EXAMPLE), has_others: false };

@@ -1,4 +1,4 @@
-//! What a run cost, and what it saved, at the prices of its models.
+//! The cost and the savings of a run, at the prices of its models.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::part::{Part, TokenUse};
 use crate::model::{Price, Prices, Usage};
 
-/// What was not asked, or cost less.
+/// Answers that were not requested, or cost less.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Savings {
     /// Answers of the run that other calls with the same prompt used again.
@@ -73,7 +73,7 @@ impl PricedTotals {
         if price.is_none() && used.answers > 0 {
             without_price.insert(model.to_owned(), used.answers);
         }
-        let cached = used.cached.known().unwrap_or(0);
+        let cached = used.cached.total().unwrap_or(0);
         let provider_cached = SavedPart {
             answers: part.cached_answers,
             prompt_tokens: Some(cached),
@@ -152,15 +152,15 @@ impl SavedPart {
         }
     }
 
-    /// Answers at a price; without answers, nothing was saved whatever the price.
+    /// Answers at a price; without answers, nothing was saved at any price.
     fn new(used: TokenUse, price: Option<Price>) -> Self {
         let is_counted = used.counted == used.answers;
         let dollars = price.filter(|_| is_counted).map(|price| dollars(used, price));
         let nothing = |known: Option<u64>| if used.answers == 0 { Some(0) } else { known };
         SavedPart {
             answers: used.answers,
-            prompt_tokens: nothing(used.prompt.known()),
-            completion_tokens: nothing(used.completion.known()),
+            prompt_tokens: nothing(used.prompt.total()),
+            completion_tokens: nothing(used.completion.total()),
             uncounted: used.answers - used.counted,
             dollars: if used.answers == 0 { Some(0.0) } else { dollars },
         }
@@ -169,9 +169,9 @@ impl SavedPart {
 
 fn dollars(used: TokenUse, price: Price) -> f64 {
     price.cost(Usage {
-        prompt_tokens: used.prompt.known(),
-        completion_tokens: used.completion.known(),
-        cached_tokens: used.cached.known(),
+        prompt_tokens: used.prompt.total(),
+        completion_tokens: used.completion.total(),
+        cached_tokens: used.cached.total(),
         ..Usage::default()
     })
 }

@@ -1,4 +1,4 @@
-//! What a study used that was recorded in shards: its merged run and the shards together.
+//! The totals of a study recorded in shards: its merged run and the shards together.
 //!
 //! A merged run has asked only what its shards could not, so its own numbers leave out most of the study. If they included its
 //! shards, a sum over a log would count these twice. So there are both numbers.
@@ -12,7 +12,7 @@ use super::figures::{Attempts, Cost, Tokens, UnansweredCounts, numbers};
 use super::methods::entry;
 use super::part::Part;
 use super::saved::PricedTotals;
-use crate::counted::{counted, grouped};
+use crate::counted::{count_of, group_digits};
 use crate::log::{LogError, Reader};
 use crate::model::Prices;
 use crate::parse::Parsers;
@@ -26,7 +26,7 @@ pub(super) struct ShardTotals {
     parts: BTreeMap<String, Part>,
 }
 
-/// What a merged run and its shards have used together.
+/// The totals of a merged run and its shards together.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StudyFigures {
     /// How many shards are counted: those in the log that can be read.
@@ -37,7 +37,7 @@ pub struct StudyFigures {
     pub attempts: Attempts,
     /// Tokens of the answers.
     pub tokens: Tokens,
-    /// What they cost.
+    /// Their cost.
     pub cost: Cost,
 }
 
@@ -68,7 +68,7 @@ impl Totals {
         Ok(())
     }
 
-    /// What the run and its shards have used together; `None` if the shards were not read, or there are none.
+    /// The totals of the run and its shards together; `None` if the shards were not read, or there are none.
     pub(super) fn with_shards(&self, prices: &Prices, parsers: &Parsers) -> Option<StudyFigures> {
         let ShardTotals { read, mut parts } = self.of_shards.clone()?;
         for (model, part) in &self.parts {
@@ -87,16 +87,16 @@ impl Totals {
 }
 
 impl StudyFigures {
-    /// What is counted, and then attempts, tokens and cost, a line each.
+    /// The runs that are counted, and then attempts, tokens and cost, a line each.
     pub fn lines(&self) -> Vec<String> {
         let StudyFigures { shards, of, attempts, tokens, cost } = self;
-        let (shards, all) = (*shards as u64, counted(*of as u64, "shard"));
+        let (shards, all) = (*shards as u64, count_of(*of as u64, "shard"));
         let whose = match shards {
             0 => format!("this run without its {all}, which cannot be read here"),
             some if some < *of as u64 => {
                 format!(
                     "this run and {} of its {all}; the others cannot be read here",
-                    grouped(some)
+                    group_digits(some)
                 )
             }
             _ => format!("this run and its {all} together"),
@@ -104,7 +104,7 @@ impl StudyFigures {
         let Attempts { made, failed, .. } = attempts;
         let mut lines = vec![
             whose,
-            format!("{}, {} failed", counted(*made, "attempt"), grouped(*failed)),
+            format!("{}, {} failed", count_of(*made, "attempt"), group_digits(*failed)),
             format!("tokens {}", tokens.text()),
         ];
         lines.extend(cost.lines().into_iter().map(|line| format!("cost {line}")));

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{Calls, Cost, Tokens};
-use crate::counted::{counted, grouped};
+use crate::counted::{count_of, group_digits};
 use crate::escaping::printable;
 use crate::model::NOT_READ;
 
@@ -22,7 +22,7 @@ impl Calls {
             unreadable,
             not_read,
         } = *self;
-        let mut said = format!("{}: {} answered", grouped(asked), grouped(answered));
+        let mut said = format!("{}: {} answered", group_digits(asked), group_digits(answered));
         let these = [
             (reused, "reused"),
             (blank, "blank"),
@@ -32,14 +32,15 @@ impl Calls {
             (not_read, NOT_READ),
         ];
         let these = these.iter().filter(|(n, _)| *n > 0);
-        let these: Vec<String> = these.map(|(n, what)| format!("{} {what}", grouped(*n))).collect();
+        let these: Vec<String> =
+            these.map(|(n, what)| format!("{} {what}", group_digits(*n))).collect();
         // Writing to a string cannot fail, here and below.
         if !these.is_empty() {
             let _ = write!(said, " (of these {})", these.join(", "));
         }
         for (n, what) in [(failed, "failed"), (open, "not answered yet")] {
             if n > 0 {
-                let _ = write!(said, ", {} {what}", grouped(n));
+                let _ = write!(said, ", {} {what}", group_digits(n));
             }
         }
         said
@@ -55,7 +56,7 @@ impl Tokens {
         }
         let within = |n: Option<u64>, what: &str| match n {
             None | Some(0) => String::new(),
-            Some(n) => format!(" ({} {what})", grouped(n)),
+            Some(n) => format!(" ({} {what})", group_digits(n)),
         };
         let mut said = format!(
             "{} in{}, {} out{}",
@@ -65,7 +66,7 @@ impl Tokens {
             within(reasoning, "of reasoning")
         );
         if uncounted > 0 {
-            let _ = write!(said, "; no counts were read in {}", counted(uncounted, "answer"));
+            let _ = write!(said, "; no counts were read in {}", count_of(uncounted, "answer"));
         }
         said
     }
@@ -82,7 +83,7 @@ impl Cost {
         if !without_price.is_empty() {
             let models: Vec<String> = without_price
                 .iter()
-                .map(|(model, n)| format!("{} ({})", printable(model, 60), counted(*n, "answer")))
+                .map(|(model, n)| format!("{} ({})", printable(model, 60), count_of(*n, "answer")))
                 .collect();
             let _ = write!(said, "; no price for {}: --prices FILE", models.join(", "));
         }
@@ -90,12 +91,12 @@ impl Cost {
             let _ = write!(
                 said,
                 "; without {} whose tokens are unknown",
-                counted(*uncounted, "answer")
+                count_of(*uncounted, "answer")
             );
         }
         let mut lines = vec![said];
         if let Some(reported) = reported {
-            let answers = counted(self.reported_answers, "answer");
+            let answers = count_of(self.reported_answers, "answer");
             lines.push(format!(
                 "{reported:.6} as the provider reports it, in its own unit ({answers})"
             ));
@@ -106,7 +107,7 @@ impl Cost {
 
 /// A number of tokens, which is unknown if nobody counted them.
 pub fn token_count(tokens: Option<u64>) -> String {
-    tokens.map_or_else(|| "unknown".to_owned(), grouped)
+    tokens.map_or_else(|| "unknown".to_owned(), group_digits)
 }
 
 /// US dollars: `$1.20`, and of less than a cent `$0.000042`.

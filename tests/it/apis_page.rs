@@ -127,11 +127,11 @@ impl Api {
             }
             None => assert!(dialect.is_last(last.as_str().unwrap()), "{}", self.title),
         }
-        let mut row = self.read(dialect.assembled(&self.events));
+        let mut row = self.read(dialect.assemble(&self.events));
         let failed = [&self.events[..1], &[self.error_event.clone()?]].concat();
         let cell = |is_read| if is_read { "read" } else { "not read" }.to_owned();
-        row.push(cell(self.is_failed(&dialect.assembled(&failed))));
-        let begun = dialect.assembled(&self.events[..self.cut?]);
+        row.push(cell(self.is_failed(&dialect.assemble(&failed))));
+        let begun = dialect.assemble(&self.events[..self.cut?]);
         row.push(cell(matches!(dialect.ending(&begun, false), Ending::CutOff(_))));
         Some(row)
     }

@@ -216,7 +216,7 @@ fn no_command_uses_another() {
 /// [`NamedUrl`]: retold::model::NamedUrl
 const OUTSIDE: &[(&str, &[&str])] = &[
     (
-        "NamedUrl::given",
+        "NamedUrl::from_user",
         &[
             "crates/cli/src/model/addresses.rs",
             "crates/cli/src/model/args.rs",

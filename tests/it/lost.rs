@@ -69,11 +69,11 @@ impl Left {
     }
 
     /// Opens and closes it; returns what is reported.
-    fn lost(&self) -> Vec<Finding> {
+    fn losses(&self) -> Vec<Finding> {
         match self.open() {
             Ok(backend) => {
                 let refused = backend.committer().err();
-                let lost = backend.lost();
+                let lost = backend.losses();
                 assert_eq!(matches!(refused, Some(LogError::Lost { .. })), !lost.is_empty());
                 lost
             }
@@ -112,14 +112,14 @@ fn places(length: usize) -> Vec<usize> {
 fn a_flipped_bit_anywhere_in_the_wal_of_a_killed_process_is_reported() {
     let left = Left::by_a_process_killed_after(6);
     let length = fs::metadata(left.file("-wal")).unwrap().len() as usize;
-    assert_eq!(left.copy().lost(), []);
+    assert_eq!(left.copy().losses(), []);
     let places = places(length);
     let (mut whole, mut by_frame) = (0, 0);
     for (n, place) in places.iter().enumerate() {
         let damaged = left.copy();
         damaged.flip(*place, n as u32 % 8);
         let evidence = fs::read(damaged.file("-wal")).unwrap();
-        let lost = damaged.lost();
+        let lost = damaged.losses();
         assert!(!lost.is_empty(), "byte {place}: silent");
         whole += usize::from(lost.iter().any(|p| p.fault.to_string().contains("header")));
         by_frame += usize::from(lost.iter().any(|p| p.fault.to_string().contains("frame")));
@@ -140,7 +140,7 @@ fn a_flipped_bit_is_reported_without_a_mark_if_later_transactions_follow() {
     let left = Left::by_a_process_killed_after(6);
     let length = fs::metadata(left.file("-wal")).unwrap().len() as usize;
     assert_eq!(
-        left.copy_without_mark().lost(),
+        left.copy_without_mark().losses(),
         [],
         "nothing is claimed of a log that was copied without its mark"
     );
@@ -148,7 +148,7 @@ fn a_flipped_bit_is_reported_without_a_mark_if_later_transactions_follow() {
     for (n, place) in places(length).into_iter().enumerate().filter(|(_, p)| *p < length / 2) {
         let damaged = left.copy_without_mark();
         damaged.flip(place, n as u32 % 8);
-        assert!(!damaged.lost().is_empty(), "byte {place}: silent");
+        assert!(!damaged.losses().is_empty(), "byte {place}: silent");
     }
 }
 
@@ -163,17 +163,17 @@ fn a_torn_wal_is_damage_only_if_the_mark_is_not_reached() {
         let cut = &wal[..length.min(wal.len())];
         let unmarked = left.copy_without_mark();
         fs::write(unmarked.file("-wal"), cut).unwrap();
-        assert_eq!(unmarked.lost(), [], "{length}");
+        assert_eq!(unmarked.losses(), [], "{length}");
         if length < wal.len() {
             let marked = left.copy();
             fs::write(marked.file("-wal"), cut).unwrap();
-            assert!(!marked.lost().is_empty(), "{length}");
+            assert!(!marked.losses().is_empty(), "{length}");
         }
     }
     for more in [vec![0; FRAME], vec![7; FRAME / 3], wal[wal.len() - FRAME..].to_vec()] {
         let longer = left.copy();
         fs::write(longer.file("-wal"), [&wal[..], &more].concat()).unwrap();
-        assert_eq!(longer.lost(), [], "{} more bytes", more.len());
+        assert_eq!(longer.losses(), [], "{} more bytes", more.len());
     }
 }
 
@@ -184,14 +184,14 @@ fn a_loss_is_reported_by_run_and_seq_and_can_be_accepted() {
     left.flip(length - 1, 0);
     let marked = marks(&left.folder.path());
     assert_eq!((marked[0].run, marked[0].head.seq), (RUN, Seq(6)));
-    let lost = left.lost();
+    let lost = left.losses();
     let named = lost.iter().find(|problem| problem.run == Some(RUN)).unwrap();
     assert_eq!(named.seq, Some(Seq(6)));
     let what = "the run ends at seq 5, before its high-water mark of seq 6: 1 event is lost";
     assert_eq!(named.fault.to_string(), what);
     assert_eq!(left.last_seq(), Some(Seq(5)), "the rest can be read");
     assert_eq!(left.accept(), lost);
-    assert_eq!(left.lost(), []);
+    assert_eq!(left.losses(), []);
     assert!(left.file("-wal.lost-1").exists(), "the evidence is kept");
     let log = left.folder.log();
     let mut writer = log.go_on(RUN).unwrap();
@@ -205,7 +205,7 @@ fn a_loss_is_reported_by_run_and_seq_and_can_be_accepted() {
 fn everything_in_a_wal_with_a_damaged_header_is_reported() {
     let left = Left::by_a_process_killed_after(4);
     left.flip(17, 3);
-    let lost = left.lost();
+    let lost = left.losses();
     assert!(
         lost[0].fault.to_string().contains("its header does not match its checksum"),
         "{lost:?}"
@@ -213,7 +213,7 @@ fn everything_in_a_wal_with_a_damaged_header_is_reported() {
     assert!(!left.accept().is_empty());
     assert!(left.file("-wal.lost-1").exists());
     assert_eq!(left.last_seq(), None, "as if it were new");
-    assert_eq!(left.lost(), []);
+    assert_eq!(left.losses(), []);
 }
 
 /// Everything in the WAL was already merged into the file: only the copy is lost.
@@ -232,11 +232,11 @@ fn damage_to_a_wal_that_was_already_merged_loses_nothing() {
     let left = Left { folder: Folder::new() };
     left.take(&alive.path(), &["", "-wal", "-mark"]);
     left.flip(HEADER + FRAME + 100, 5);
-    let lost = left.lost();
+    let lost = left.losses();
     assert!(!lost.is_empty() && lost.iter().all(|problem| problem.run.is_none()), "{lost:?}");
     assert_eq!(left.last_seq(), Some(Seq(6)), "all of it can be read");
     left.accept();
-    assert_eq!(left.lost(), []);
+    assert_eq!(left.losses(), []);
     assert_eq!(left.last_seq(), Some(Seq(6)));
     assert_sound(&left.folder.log());
 }
@@ -261,10 +261,10 @@ fn an_older_copy_of_a_log_ends_before_its_mark() {
     drop(log);
     fs::write(folder.path(), older).unwrap();
     let backend = SqliteBackend::open(&folder.path(), SqliteOptions::default()).unwrap();
-    let lost: Vec<_> = backend.lost().iter().map(|p| (p.run.unwrap(), p.seq.unwrap())).collect();
+    let lost: Vec<_> = backend.losses().iter().map(|p| (p.run.unwrap(), p.seq.unwrap())).collect();
     assert_eq!(lost, [(RUN, Seq(3)), (RunId([2; 8]), Seq(1))]);
     assert!(
-        backend.lost()[1]
+        backend.losses()[1]
             .fault
             .to_string()
             .starts_with("the run is missing; its high-water mark is seq 1")
@@ -280,7 +280,7 @@ fn a_new_log_in_place_of_a_removed_one_has_lost_nothing() {
     drop(writer);
     fs::remove_file(folder.path()).unwrap();
     let log = folder.log();
-    assert_eq!(log.backend().lost(), []);
+    assert_eq!(log.backend().losses(), []);
     let mut writer = log.begin(RunId([2; 8])).unwrap();
     writer.submit(row(1)).unwrap();
     drop(writer);
@@ -294,7 +294,7 @@ fn the_wal_of_an_emptied_file_is_kept() {
     let left = Left::by_a_process_killed_after(3);
     fs::write(left.folder.path(), "").unwrap();
     let wal = fs::read(left.file("-wal")).unwrap();
-    assert!(left.lost()[0].fault.to_string().starts_with("the file is empty or missing"));
+    assert!(left.losses()[0].fault.to_string().starts_with("the file is empty or missing"));
     assert!(!SqliteBackend::is_only_begun(&left.folder.path()));
     assert_eq!(fs::read(left.file("-wal")).unwrap(), wal);
     fs::remove_file(left.folder.path()).unwrap();
@@ -316,7 +316,7 @@ fn a_log_that_is_being_written_has_lost_nothing() {
             let mut opened = 0;
             while !done.load(std::sync::atomic::Ordering::Relaxed) {
                 let backend = SqliteBackend::open(&path, SqliteOptions::default()).unwrap();
-                assert_eq!(backend.lost(), []);
+                assert_eq!(backend.losses(), []);
                 opened += 1;
             }
             opened
@@ -342,6 +342,6 @@ fn other_programs_may_merge_the_wal() {
     let _: i64 = db.query_row("SELECT count(*) FROM events", [], |r| r.get(0)).unwrap();
     drop(db);
     assert!(!left.file("-wal").exists());
-    assert_eq!(left.lost(), []);
+    assert_eq!(left.losses(), []);
     assert_eq!(left.last_seq(), Some(Seq(4)));
 }

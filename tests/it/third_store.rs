@@ -40,7 +40,7 @@ impl Lists {
         let run = append.run;
         append.end_after(self.head(run))?;
         for event in &append.events {
-            self.events.push((event.stored(run), event.event().prompt.clone()));
+            self.events.push((event.to_stored(run), event.event().prompt.clone()));
         }
         for (change, head) in append.ledger_changes() {
             let last = self.ledger.last().map_or(LedgerHead::START, LedgerEntry::ledger_head);
@@ -97,15 +97,15 @@ impl Backend for ListStore {
         Ok(None)
     }
 
-    fn uncounted(&self, _run: Option<RunId>) -> Result<Vec<UncountedEvents>, LogError> {
+    fn uncounted_events(&self, _run: Option<RunId>) -> Result<Vec<UncountedEvents>, LogError> {
         Ok(Vec::new())
     }
 
-    fn lost(&self) -> Vec<Finding> {
+    fn losses(&self) -> Vec<Finding> {
         Vec::new()
     }
 
-    fn damaged(&self) -> Option<Finding> {
+    fn damage(&self) -> Option<Finding> {
         None
     }
 

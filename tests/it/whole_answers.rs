@@ -358,7 +358,7 @@ impl Experiment for Once {
         let question = Question::new(call, chat("A number?"), numbers(1));
         let tried = run.ask_valid(question, self.0).await?;
         let said = if tried.accepted { "found" } else { "given up" };
-        let value = tried.used().map_or(-1, |answer| answer.value);
+        let value = tried.accepted_answer().map_or(-1, |answer| answer.value);
         run.record(fact(said, value), &[])?;
         run.record(fact("sample", tried.sample.into()), &[])
     }

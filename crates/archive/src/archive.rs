@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use retold::counted::counted;
+use retold::counted::count_of;
 use retold::id::Seq;
 use retold::log::ledger::{Ledger, LedgerEntry};
 use retold::log::{
@@ -18,7 +18,7 @@ use retold_bucket::BucketBackend;
 use crate::file_stamp::id;
 use crate::missing_ends::Ends;
 use crate::place::bucket;
-use crate::private_copy::copied;
+use crate::private_copy::copy_log;
 use crate::search::IndexPlace;
 
 /// A log or recorded runs, as they were when they were opened. Each run ends before the first event that is
@@ -36,14 +36,14 @@ pub struct Archive {
     note: Option<String>,
     warning: Option<String>,
     is_damaged: bool,
-    /// What was there then.
+    /// The sizes and times of the files then.
     stamp: Stamp,
     /// Which file it was.
     file: Option<FileVersion>,
     copy: Option<Arc<ScratchFolder>>,
 }
 
-/// The size and time of a log and of what is beside it.
+/// The size and time of a log and of the files beside it.
 type Stamp = [Option<(u64, Option<SystemTime>)>; 4];
 
 /// Which file a log is: the numbers of its device and inode (0 on systems that have none), and its size in bytes.
@@ -66,8 +66,8 @@ impl FileVersion {
 }
 
 impl Archive {
-    /// Opens a log. A sound one that nobody has open is then read as its writers read it, so that what they add
-    /// meanwhile is seen: a file that is read as if it could not change would be misread.
+    /// Opens a log. A sound one that nobody has open is then read as its writers read it, so that their additions
+    /// meanwhile are seen: a file that is read as if it could not change would be misread.
     ///
     /// # Errors
     /// [`LogError`] if it cannot be shown at all.
@@ -130,7 +130,7 @@ impl Archive {
     ///
     /// # Errors
     /// [`LogError`] if it cannot be shown at all.
-    pub fn reopened(
+    pub fn reopen(
         self: Arc<Self>,
         path: &Path,
         options: SqliteOptions,
@@ -169,7 +169,7 @@ impl Archive {
         Archive { is_damaged: archive.is_damaged || is_damaged.unwrap_or(true), ..archive }
     }
 
-    /// What was read from the recording `name`, of which nothing is left.
+    /// The recording `name`, of which nothing is left.
     pub fn empty_recording(name: String, why: String) -> Self {
         let why = Fault::EmptyRecording { why };
         Archive::new(Arc::new(MemoryBackend::remnant(name, why, Vec::new())))
@@ -177,7 +177,7 @@ impl Archive {
 
     /// One in which nothing but the store itself knows of damage.
     fn new(backend: SharedBackend) -> Self {
-        let findings: Vec<Finding> = backend.lost().into_iter().chain(backend.damaged()).collect();
+        let findings: Vec<Finding> = backend.losses().into_iter().chain(backend.damage()).collect();
         Archive {
             is_damaged: !findings.is_empty(),
             backend,
@@ -203,7 +203,7 @@ impl Archive {
     fn with_ends(backend: SqliteBackend, cut: Option<CutLength>) -> Result<Self, LogError> {
         let sqlite = backend.clone();
         let cut_off = cut.map(|CutLength { has, of }| FileFault::CutOff { has, of }.into());
-        let lost_file = || sqlite.lost().into_iter().find(|finding| finding.run.is_none());
+        let lost_file = || sqlite.losses().into_iter().find(|finding| finding.run.is_none());
         let lost_part = cut_off.or_else(|| Some(lost_file()?.fault));
         let ends = Ends::new(Arc::new(backend), lost_part)?;
         let mut archive = Archive::new(ends.log);
@@ -235,12 +235,12 @@ impl Archive {
         Log::new(self.backend.clone())
     }
 
-    /// What is wrong with the file as a whole, and with runs as far as that is known without reading them.
+    /// The damage of the file as a whole, and of runs as far as it is known without reading them.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
 
-    /// What a reader has to know about how it is read.
+    /// A note on how it is read.
     pub fn note(&self) -> Option<&str> {
         self.note.as_deref()
     }
@@ -255,16 +255,15 @@ impl Archive {
         self.is_damaged
     }
 
-    /// Copies the log as it is at this moment to a new file, and leaves it and what is beside it as they
-    /// are.
+    /// Copies the log as it is at this moment to a new file, and leaves it and the files beside it unchanged.
     ///
     /// # Errors
     /// [`LogError`]: see [`SqliteBackend::backup`]. [`LogError::Damaged`] if it is damaged.
     pub fn backup(&self, to: &Path) -> Result<BackedUp, LogError> {
-        match (&self.sqlite, self.backend.damaged()) {
+        match (&self.sqlite, self.backend.damage()) {
             (Some(sqlite), _) => sqlite.backup(to),
             (None, Some(Finding { fault, .. })) => {
-                Err(LogError::damaged(self.backend.name(), fault))
+                Err(LogError::damage(self.backend.name(), fault))
             }
             (None, None) => {
                 let path = self.backend.name();
@@ -285,8 +284,8 @@ impl Archive {
         }
     }
 
-    /// Removes the private copy that is read, if there is one. Threads that still read it keep what they
-    /// have open, so that a program can end without waiting for them.
+    /// Removes the private copy that is read, if there is one. Threads that still read it keep their open files, so
+    /// that a program can end without waiting for them.
     pub fn remove_copy(&self) {
         if let Some(copy) = &self.copy {
             // What cannot be removed now is removed with its last reader.
@@ -309,7 +308,7 @@ fn open_now(path: &Path, options: SqliteOptions, stamp: &Stamp) -> Result<Archiv
         let has_bytes = std::fs::metadata(path).is_ok_and(|found| found.len() > 0);
         let note = if has_bytes { "it has no tables yet" } else { "the file is empty" };
         let note = Some(format!("{note}, so it has no runs"));
-        let empty = MemoryBackend::named(path.display().to_string());
+        let empty = MemoryBackend::with_name(path.display().to_string());
         return Ok(Archive { note, ..Archive::new(Arc::new(empty)) });
     }
     let cut = SqliteBackend::cut_off(path);
@@ -327,7 +326,7 @@ fn open_now(path: &Path, options: SqliteOptions, stamp: &Stamp) -> Result<Archiv
         Err(error @ LogError::Unmerged { .. }) => Some(error),
         Err(error) => return Err(error),
     };
-    let (folder, copy) = copied(path, cut.map(|cut| cut.of))?;
+    let (folder, copy) = copy_log(path, cut.map(|cut| cut.of))?;
     let folder = Arc::new(folder);
     let copy = LogCopy { path: copy, of: path.to_owned(), folder: folder.clone() };
     // The copy is ours, so its WAL may be merged.
@@ -358,7 +357,7 @@ fn open_now(path: &Path, options: SqliteOptions, stamp: &Stamp) -> Result<Archiv
 /// Warns that high-water marks are damaged: what there is is read without them.
 fn unreadable_marks(path: &Path) -> Option<String> {
     let damaged = damaged_slots(path) as u64;
-    let (marks, log) = (counted(damaged, "high-water mark"), path.display());
+    let (marks, log) = (count_of(damaged, "high-water mark"), path.display());
     (damaged > 0).then(|| {
         format!(
             "{marks} in {log}-mark cannot be read: if these runs lost their last events, that is not noticed"
@@ -372,14 +371,14 @@ fn has_runs(backend: &SqliteBackend) -> bool {
     runs.is_ok_and(|runs| !runs.is_empty())
 }
 
-/// A log of which not even the list of runs is left, with the runs that the mark beside it and what is left
-/// of the ledger know.
+/// A log of which not even the list of runs is left, with the runs that are known from the mark beside it and the
+/// rest of the ledger.
 fn nothing_left(path: &Path, why: Fault, left: Option<&SqliteBackend>) -> SharedBackend {
     let mut lost: Vec<Finding> = marks(path).iter().map(|mark| mark.missing_after(None)).collect();
     let ledger = left.and_then(|left| Ledger::read(left.reader().ok()?.as_mut()).ok());
     let ledger = ledger.unwrap_or_default();
     let last = ledger.known_runs().filter_map(|run| ledger.last_of(run));
-    for gone in last.map(LedgerEntry::gone) {
+    for gone in last.map(LedgerEntry::deletion) {
         if !lost.iter().any(|known| known.run == gone.run) {
             lost.push(Finding { seq: Some(Seq(1)), ..gone });
         }

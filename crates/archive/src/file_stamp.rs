@@ -20,8 +20,8 @@ pub struct FileStamp {
     wal: Option<WalState>,
 }
 
-/// What a WAL holds: its times do not say whether it was changed, since SQLite gives it to the owner of
-/// the log each time that root opens it.
+/// The contents of a WAL: its times do not say whether it was changed, since SQLite gives it to the owner of the log
+/// each time that root opens it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct WalState {
     bytes: u64,
@@ -110,8 +110,8 @@ impl FileStamp {
         self.log.bytes + self.wal.as_ref().map_or(0, |wal| wal.bytes)
     }
 
-    /// How long ago what a log's files hold was last changed. `None` if that is in the future: then the clocks
-    /// differ.
+    /// The time since the contents of a log's files were last changed. `None` if that is in the future: then the
+    /// clocks differ.
     pub(crate) fn age(&self, log: &Path) -> Option<Duration> {
         // An empty one comes and goes with readers, such as this one.
         let wal = std::fs::metadata(sidecar::path(log, "-wal")).ok();

@@ -74,7 +74,7 @@ pub enum FindError {
     Gone {
         /// The log.
         log: String,
-        /// What is known of it.
+        /// The finding about it.
         finding: Box<Finding>,
     },
 }
@@ -89,7 +89,7 @@ fn ids(runs: &[RunId], between: &str) -> String {
 pub struct RunMatch {
     /// The run.
     pub head: RunHead,
-    /// For `latest`: whether a later run may be among what the log has lost.
+    /// For `latest`: true if the log may have lost a later run.
     pub may_be_earlier: bool,
 }
 
@@ -117,7 +117,7 @@ pub fn find(log: &dyn Backend, name: &str, name_of: NameOfRun<'_>) -> Result<Run
         Err(error) => return Err(error.into()),
     };
     // A log without runs that is known to be damaged had some.
-    let nothing_left = log.damaged().filter(|_| runs.is_empty());
+    let nothing_left = log.damage().filter(|_| runs.is_empty());
     if name == LATEST {
         return match (runs.into_iter().last(), nothing_left) {
             (None, Some(finding)) => Err(gone(finding)),
@@ -127,14 +127,14 @@ pub fn find(log: &dyn Backend, name: &str, name_of: NameOfRun<'_>) -> Result<Run
     let found = |head| RunMatch { head, may_be_earlier: false };
     let prefix = name.to_ascii_lowercase();
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_hexdigit()) {
-        let named = self::named(reader, &runs, name, name_of)?;
+        let named = by_name(reader, &runs, name, name_of)?;
         return named.map(found).ok_or_else(|| FindError::NotARun { name: name.to_owned() });
     }
     let begins: Vec<&RunHead> =
         runs.iter().filter(|head| head.run.to_string().starts_with(&prefix)).collect();
     // Names are not looked for where runs are shown with so many digits: that would read the beginning of each run.
     let named = match begins.is_empty() || prefix.len() < SHOWN_DIGITS {
-        true => self::named(reader, &runs, name, name_of)?,
+        true => by_name(reader, &runs, name, name_of)?,
         false => None,
     };
     let of = |begins: &[&RunHead]| begins.iter().map(|head| head.run).collect();
@@ -165,7 +165,7 @@ fn latest(log: &dyn Backend, last: Option<RunHead>) -> Result<RunMatch, FindErro
         return Err(FindError::Gone { log: log.name(), finding: Box::new(finding) });
     }
     let head = last.ok_or_else(|| FindError::NoRuns { log: log.name() })?;
-    let lost = log.lost();
+    let lost = log.losses();
     // The high-water marks name the newest run, if there are any.
     let may_be_earlier = !lost.is_empty() && lost.iter().all(|lost| lost.run.is_none());
     Ok(RunMatch { head, may_be_earlier })
@@ -186,7 +186,7 @@ pub fn find_last_named(
 ///
 /// # Errors
 /// [`FindError::AtTheSameTime`] if another one that has asked something was still written when it began.
-fn named(
+fn by_name(
     reader: &mut dyn Reader,
     runs: &[RunHead],
     name: &str,
@@ -222,7 +222,7 @@ fn ended_after(reader: &mut dyn Reader, head: &RunHead, time: Time) -> bool {
 
 /// Whether a run has this name. A damaged run has none.
 fn is_called(reader: &mut dyn Reader, run: RunId, name: &str, name_of: NameOfRun<'_>) -> bool {
-    let started = retold::run::started(reader, run);
+    let started = retold::run::run_start(reader, run);
     started.is_ok_and(|started| name_of(&started).is_some_and(|its_name| its_name == name))
 }
 

@@ -1,7 +1,7 @@
-//! What was found when long runs were last verified, in the user's cache.
+//! Verdicts about long runs from their last verification, in the user's cache.
 //!
 //! A run is verified before anything of it is shown. With a million answers that takes seconds, and a command that
-//! shows one of them should answer at once. So what was found is kept, one small file for each log, and holds as long
+//! shows one of them should answer at once. So verdicts are kept, in one small file for each log, and hold as long
 //! as the log's file is the same, with the same size and times, and its WAL has the same contents. The times do
 //! not show a second change within one tick of the file system's clock, so nothing is kept about a file that has
 //! only just been changed. Anyone who can set the machine's clock, write to the user's cache, map the file into
@@ -30,16 +30,16 @@ const LEAST_BYTES: u64 = 4 << 20;
 /// More than a tick of the clock of any file system with a journal.
 const TICK: Duration = Duration::from_millis(100);
 
-/// The most bytes that are read of what is kept.
+/// The longest file of kept verdicts that is read, in bytes.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// Whether a run has so many events, and not only one with so high a number, that what is found in it is kept.
+/// True if a run has so many events, and not only one with so high a number, that its verdict is kept.
 pub fn is_long(reader: &mut dyn Reader, run: RunId) -> bool {
     let after = reader.events(run, Seq(MOST_CHECKED), 1);
     after.is_ok_and(|after| after.first().is_some_and(|event| event.seq.0 == MOST_CHECKED + 1))
 }
 
-/// What was found in a run, if it is long: what is kept about it.
+/// The verdict to keep about a run, if the run is long.
 pub fn verdict_of_long(found: &Verification, reader: &mut dyn Reader) -> Option<(RunId, Verdict)> {
     let verdict = match found.finding.clone() {
         None => Verdict::default(),
@@ -55,7 +55,7 @@ pub fn verdict_of_long(found: &Verification, reader: &mut dyn Reader) -> Option<
     is_long.then_some((found.run, verdict))
 }
 
-/// What is kept about a log.
+/// The kept verdicts about a log.
 #[derive(Serialize, Deserialize)]
 struct KeptVerdicts {
     /// The release that verified: another one may see more.
@@ -65,7 +65,7 @@ struct KeptVerdicts {
     runs: BTreeMap<RunId, Verdict>,
 }
 
-/// What was found when a run of a log was last verified, if the log is as it was then.
+/// The verdict from when a run of a log was last verified, if the log is as it was then.
 pub fn recall(cache: &Path, log: &Path, run: RunId) -> Option<Verdict> {
     recall_all(cache, log).remove(&run)
 }
@@ -81,9 +81,9 @@ pub fn recall_all(cache: &Path, log: &Path) -> BTreeMap<RunId, Verdict> {
     kept().unwrap_or_default()
 }
 
-/// What is wrong with a run. What was found in a long one when it was last verified is known if the log is as it was
-/// then; if not, it is verified now. This is kept, unless the log may have been changed since it was opened, which was
-/// up to `before` ago.
+/// The verdict about a run. For a long one, the kept verdict holds if the log is as it was when the run was last
+/// verified; if not, the run is verified now. This is kept, unless the log may have been changed since it was opened,
+/// which was up to `before` ago.
 ///
 /// # Errors
 /// [`LogError`] if the log cannot be read for another reason than damage.
@@ -120,7 +120,7 @@ fn read(place: &Path) -> Option<KeptVerdicts> {
     let found = place.symlink_metadata().ok()?;
     let is_readable = found.is_file() && found.len() <= MOST_BYTES;
     let text = is_readable.then(|| std::fs::read(place).ok())??;
-    // What is not ours, or of another release, is as if it were not there.
+    // A file that is not ours, or of another release, is as if it were not there.
     serde_json::from_slice(&text).ok()
 }
 
@@ -151,7 +151,7 @@ impl Verifying {
         if let Some(left) = TICK.checked_sub(age) {
             std::thread::sleep(left);
             if FileStamp::new(&log)? != files {
-                return Err(changed());
+                return Err(change_error());
             }
         }
         Ok(Some(Self::new(cache, named, log, files)))
@@ -169,7 +169,7 @@ impl Verifying {
         Verifying { place: place(cache, &log), named: named.to_owned(), log, files }
     }
 
-    /// Keeps what was found.
+    /// Keeps the verdicts.
     ///
     /// # Errors
     /// The log is not as it was, or the cache cannot be written.
@@ -181,7 +181,7 @@ impl Verifying {
         }
         let is_it = std::fs::canonicalize(named)? == log;
         if !is_it || FileStamp::new(&log)? != files {
-            return Err(changed());
+            return Err(change_error());
         }
         if let Some(before) = read(&place)
             && before.program == PROGRAM
@@ -203,11 +203,11 @@ impl Verifying {
     }
 }
 
-fn changed() -> io::Error {
+fn change_error() -> io::Error {
     io::Error::other("the log was changed meanwhile")
 }
 
-/// Writes a file so that a reader finds the whole of it, or what was there before.
+/// Writes a file so that a reader finds the whole of it, or the previous one.
 fn write(place: &Path, kept: &KeptVerdicts) -> io::Result<()> {
     let folder = place.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;

@@ -1,4 +1,4 @@
-//! Opens logs and recordings to be read, whatever their state, and says what is wrong with them.
+//! Opens logs and recordings to be read, in any state, and reports their damage.
 //!
 //! Everything that shows a log opens it here: the command line, the page, reports. Nothing that is opened is
 //! changed.

@@ -1,4 +1,4 @@
-//! What is wrong with a log, as far as that is known without reading the events of its runs.
+//! The findings about a log, as far as they are known without reading the events of its runs.
 
 use retold::id::RunId;
 use retold::log::ledger::Ledger;
@@ -6,8 +6,7 @@ use retold::log::{Backend, Finding, LedgerFault, LogError, Reader, deleted_runs}
 
 use crate::verdict::is_cut_off;
 
-/// What is wrong with the file and the ledger, runs that were deleted, and lost events that are not
-/// among what is `known`.
+/// Findings about the file and the ledger, runs that were deleted, and lost events that are not among the `known` findings.
 ///
 /// # Errors
 /// [`LogError`] if the log cannot be read for another reason than damage.
@@ -21,7 +20,7 @@ pub fn log_findings(
     let ledger = match Ledger::read(reader) {
         Ok(ledger) => {
             let findings = ledger.mismatches(!runs.is_empty());
-            // What is wrong with the ledger is said once, and not of each run.
+            // A fault of the ledger is reported once, and not for each run.
             let is_whole = findings.is_empty() && !is_cut_off(log);
             let unnamed = runs.iter().filter(|_| is_whole);
             let unnamed =
@@ -35,12 +34,12 @@ pub fn log_findings(
         Err(error) => return Err(error),
     };
     found.extend(ledger);
-    for lost in log.lost() {
+    for lost in log.losses() {
         let is_it = |other: &Finding| lost.run.is_some() && other.run == lost.run;
         if !known.iter().chain(&found).any(is_it) {
             found.push(lost);
         }
     }
-    found.extend(log.damaged());
+    found.extend(log.damage());
     Ok(found)
 }

@@ -1,12 +1,12 @@
-//! Which runs of a log have lost their ends: reading such a run to the end of what is left of it is an
-//! error at the first event that is missing.
+//! The runs of a log that have lost their ends: reading such a run to the end is an error at the first event that is
+//! missing.
 
 use std::collections::BTreeMap;
 
 use retold::id::{RunId, Seq};
 use retold::log::ledger::Ledger;
 use retold::log::{
-    Fault, Finding, LedgerFault, LogError, Reader, RunEnd, RunHead, SharedBackend, ended,
+    Fault, Finding, LedgerFault, LogError, Reader, RunEnd, RunHead, SharedBackend, with_ends,
 };
 
 /// A log of which it was looked at how far its runs go.
@@ -49,7 +49,7 @@ impl Ends {
                 (Ledger::default(), vec![Finding::of_file(fault)])
             }
         };
-        let lost = log.lost();
+        let lost = log.losses();
         let mut missing = BTreeMap::new();
         for RunHead { run, head, started: _ } in heads {
             let is_end = |finding: &&Finding| {
@@ -70,7 +70,7 @@ impl Ends {
         }
         drop(reader);
         let is_missing = !missing.is_empty();
-        let log = if is_missing { ended(log, missing) } else { log };
+        let log = if is_missing { with_ends(log, missing) } else { log };
         Ok(Ends { log, is_missing, mismatches })
     }
 }
@@ -79,7 +79,7 @@ impl Ends {
 pub fn up_to(log: SharedBackend, finding: Finding) -> SharedBackend {
     match (finding.run, finding.seq) {
         (Some(run), Some(seq)) => {
-            ended(log, BTreeMap::from([(run, RunEnd::Missing(seq, finding.fault))]))
+            with_ends(log, BTreeMap::from([(run, RunEnd::Missing(seq, finding.fault))]))
         }
         _ => log,
     }

@@ -14,7 +14,7 @@ pub fn bucket(log: &Path) -> Result<Option<BucketUrl>, LogError> {
     if !BucketUrl::is_one(log) {
         return Ok(None);
     }
-    // What is wrong may be that it has a secret, so only the place is repeated.
+    // The URL may be wrong because it has a secret, so only the scheme is repeated.
     let text = log.to_string_lossy();
     let (scheme, _) = text.split_once(':').unwrap_or((&text, ""));
     let parsed = BucketUrl::parse(&text);

@@ -8,9 +8,9 @@ use retold::log::LogError;
 use retold::scratch_folder::ScratchFolder;
 use retold::sidecar;
 
-/// A private copy of a log and of what is beside it. If it was cut off, it is made as long as it was:
+/// A private copy of a log and of the files beside it. If the log was cut off, the copy gets its former length:
 /// SQLite refuses a file that is shorter than its header says.
-pub(crate) fn copied(
+pub(crate) fn copy_log(
     path: &Path,
     length: Option<u64>,
 ) -> Result<(ScratchFolder, PathBuf), LogError> {

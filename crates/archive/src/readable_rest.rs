@@ -1,4 +1,4 @@
-//! What is left of a damaged run, for the terminal.
+//! The readable rest of a damaged run, for the terminal.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use crate::verdict::Damage;
 /// Events in one read.
 const BATCH: usize = 1024;
 
-/// What is left of a damaged run.
+/// The readable rest of a damaged run.
 #[derive(Debug)]
 pub struct ReadableRest {
     /// The first event that cannot be trusted.
@@ -35,7 +35,7 @@ pub struct ReadableCount {
     pub after: u64,
 }
 
-/// What is left of a run that is known to be damaged; `seq` is an event to be shown.
+/// The readable rest of a run that is known to be damaged; `seq` is an event to be shown.
 ///
 /// # Errors
 /// [`LogError`] if it cannot be read for another reason than damage.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use retold::id::{RunId, Seq};
-use retold::log::{Backend, Finding, Log, LogError, RunEnd, SharedBackend, ended};
+use retold::log::{Backend, Finding, Log, LogError, RunEnd, SharedBackend, with_ends};
 
 use crate::kept_verdicts::{is_long, recall, verdict_as_kept};
 use crate::verdict::{Damage, Verdict, is_cut_off, ledger_mismatch, missing_end};
@@ -15,8 +15,8 @@ use crate::verdict::{Damage, Verdict, is_cut_off, ledger_mismatch, missing_end};
 pub enum VerifyDepth {
     /// All of it, unless an earlier verdict still holds.
     Whole,
-    /// Of a long run that shows no damage, and of any run of a store that checks what it reads, only what is read:
-    /// damage is an error where it is met.
+    /// Only the events that are read, for a long run that shows no damage, and for any run of a store that checks as
+    /// it reads: damage is an error where it is met.
     AsRead,
 }
 
@@ -54,7 +54,7 @@ impl RunView {
             Some(_) if unverified.is_some() => {
                 Verdict { from: None, whole: ledger_mismatch(store, run)? }
             }
-            // What was read into memory was verified then.
+            // Runs in memory were verified when they were read.
             None if as_read || is_long(store.reader()?.as_mut(), run) => {
                 Verdict { from: end_missing(store, run)?, whole: ledger_mismatch(store, run)? }
             }
@@ -68,7 +68,7 @@ impl RunView {
         self.run
     }
 
-    /// What is wrong with it.
+    /// The verdict about it.
     pub fn verdict(&self) -> &Verdict {
         &self.verdict
     }
@@ -78,13 +78,13 @@ impl RunView {
         self.verdict.from.as_ref()
     }
 
-    /// Whether only what is read of it is checked, as it is read.
+    /// True if only the events that are read are checked, as they are read.
     pub fn is_checked_as_read(&self) -> bool {
         self.as_read
     }
 
     /// Its last event, if it was not verified.
-    pub fn unverified(&self) -> Option<Seq> {
+    pub fn unverified_end(&self) -> Option<Seq> {
         self.unverified
     }
 
@@ -101,13 +101,13 @@ impl RunView {
 
     fn with_end(&self, end: Option<RunEnd>) -> Log {
         Log::new(match end {
-            Some(end) => ended(self.log.clone(), BTreeMap::from([(self.run, end)])),
+            Some(end) => with_ends(self.log.clone(), BTreeMap::from([(self.run, end)])),
             None => self.log.clone(),
         })
     }
 
     /// Everything that the store has, for those who want to see what cannot be trusted.
-    pub fn untrusted(&self) -> &SharedBackend {
+    pub fn untrusted_log(&self) -> &SharedBackend {
         &self.log
     }
 
@@ -122,7 +122,7 @@ impl RunView {
         Ok(end.is_some_and(|end| end.seq == damage.seq))
     }
 
-    /// What is wrong with it, as a finding.
+    /// Its damage, as a finding.
     pub fn finding(&self) -> Option<Finding> {
         self.verdict.finding(self.run)
     }
@@ -136,8 +136,8 @@ fn unverified_end(log: &dyn Backend, run: RunId) -> Result<Option<Seq>, LogError
     // Where something is missing, something before it may be damaged too.
     let is_damaged = end_missing(log, run)?.is_some()
         || is_cut_off(log)
-        || log.damaged().is_some()
-        || !log.lost().is_empty();
+        || log.damage().is_some()
+        || !log.losses().is_empty();
     Ok(last(log, run)?.filter(|_| !is_damaged))
 }
 

@@ -4,7 +4,7 @@
 //! cannot be written: the log itself stays as it is. It is contentless: it says which events have a
 //! word, and their texts are in the log. It continues where it stopped; if the log is not the one
 //! that was indexed, it is made again. Each text is indexed once in a run, at the first question or
-//! answer that has it, so a dialogue of any length costs what is new in each turn.
+//! answer that has it, so each turn of a dialogue of any length costs only its new texts.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -96,7 +96,7 @@ impl Search {
         Ok(Search(db))
     }
 
-    /// Indexes what a run has that is not indexed yet; `each` is told how far it has come.
+    /// Indexes the events of a run that are not indexed yet; `each` is told how far it has come.
     ///
     /// # Errors
     /// [`SearchError`].
@@ -129,7 +129,7 @@ impl Search {
                 }
             }
             let end = "UPDATE runs SET seq = ?2, hash = ?3 WHERE no = ?1";
-            write.execute(end, params![no, signed(last.seq), last.hash.as_bytes()])?;
+            write.execute(end, params![no, to_i64(last.seq), last.hash.as_bytes()])?;
             write.commit()?;
             at = last.seq;
             each(at);
@@ -197,7 +197,7 @@ fn query_of(text: &str) -> Option<String> {
     (!quoted.is_empty()).then(|| quoted.join(" "))
 }
 
-fn signed(seq: Seq) -> i64 {
+fn to_i64(seq: Seq) -> i64 {
     i64::try_from(seq.0).unwrap_or(i64::MAX)
 }
 
@@ -234,7 +234,7 @@ fn add(
     }
     if !new.is_empty() {
         let sql = "INSERT INTO texts (rowid, body) VALUES (?1, ?2)";
-        let row = (no << 32) + signed(stored.seq);
+        let row = (no << 32) + to_i64(stored.seq);
         write.prepare_cached(sql)?.execute(params![row, new])?;
     }
     Ok(())

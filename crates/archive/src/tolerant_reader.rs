@@ -23,7 +23,7 @@ impl TolerantReader {
     }
 
     /// A reader that checks nothing.
-    pub fn unchecked(&mut self) -> &mut dyn Reader {
+    pub fn plain(&mut self) -> &mut dyn Reader {
         self.plain.as_mut()
     }
 
@@ -94,8 +94,8 @@ impl TolerantReader {
     }
 }
 
-/// Events up to one that is so far off that it cannot belong to the run: what is missing in between would
-/// fill the memory.
+/// Events up to one that is so far off that it cannot belong to the run: the missing events in between would fill the
+/// memory.
 fn near(mut last: Seq, mut events: Vec<StoredEvent>) -> Vec<StoredEvent> {
     let is_near = |event: &&StoredEvent| {
         let gap = event.seq.0.saturating_sub(last.0);

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub struct Damage {
     /// The first event that is missing, or not as it was written.
     pub seq: Seq,
-    /// What is wrong with it.
+    /// The fault of this event.
     pub fault: Fault,
 }
 
@@ -32,7 +32,7 @@ impl Damage {
         Seq(self.seq.0.saturating_sub(1))
     }
 
-    /// What is said of a run that it is about: `run` names it, such as "this run".
+    /// A sentence about the damaged run: `run` names it, such as "this run".
     pub fn distrust(&self, run: &str) -> String {
         let Damage { seq, fault } = self;
         format!("from event {seq} on, {run} cannot be trusted: {fault}")
@@ -49,12 +49,12 @@ impl Damage {
     }
 }
 
-/// What a check of a whole run found.
+/// The result of a check of a whole run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
     /// The first event that cannot be trusted.
     pub from: Option<Damage>,
-    /// What is wrong with the run as a whole: its index, or whether it once had more events.
+    /// The fault of the run as a whole: of its index, or doubt whether it once had more events.
     pub whole: Option<Fault>,
 }
 
@@ -64,7 +64,7 @@ impl Verdict {
         self.from.is_some() || self.whole.is_some()
     }
 
-    /// What is wrong with the run, as a finding.
+    /// The damage of the run, as a finding.
     pub fn finding(&self, run: RunId) -> Option<Finding> {
         match (&self.from, &self.whole) {
             (Some(Damage { seq, fault }), _) => Some(Finding::of_event(run, *seq, fault.clone())),
@@ -83,7 +83,7 @@ pub fn first_untrusted(log: &dyn Backend, run: RunId) -> Result<Option<Damage>, 
     Ok(verdict(log, run)?.from)
 }
 
-/// What is wrong with a run: see [`first_untrusted`].
+/// The verdict about a run: see [`first_untrusted`].
 ///
 /// # Errors
 /// [`LogError`] if the log cannot be read for another reason than damage.
@@ -91,14 +91,14 @@ pub fn verdict(log: &dyn Backend, run: RunId) -> Result<Verdict, LogError> {
     Ok(with_lost(log, run, read_whole(log, run)?))
 }
 
-/// What is found when a whole run is read.
+/// The verdict from reading a whole run.
 pub(crate) fn read_whole(log: &dyn Backend, run: RunId) -> Result<Verdict, LogError> {
     let mut checked = Verdict::default();
     let verified = verify_run(log.reader()?.as_mut(), run, None)?;
     if let Some(Finding { seq, fault, .. }) = verified.finding {
         match seq {
             Some(seq) => {
-                let gone = if verified.events == 0 { deleted(log, run)? } else { None };
+                let gone = if verified.events == 0 { deletion(log, run)? } else { None };
                 checked.from = Some(gone.unwrap_or(Damage { seq, fault }));
             }
             None => checked.whole = Some(fault),
@@ -110,19 +110,19 @@ pub(crate) fn read_whole(log: &dyn Backend, run: RunId) -> Result<Verdict, LogEr
     Ok(checked)
 }
 
-/// The same with what the log is known to have lost.
+/// The same verdict with the losses that the log knows of.
 pub(crate) fn with_lost(
     log: &dyn Backend,
     run: RunId,
     Verdict { from, whole }: Verdict,
 ) -> Verdict {
-    let lost = log.lost().into_iter().filter(|finding| finding.run == Some(run));
+    let lost = log.losses().into_iter().filter(|finding| finding.run == Some(run));
     let lost = lost.filter_map(|Finding { seq, fault, .. }| Some(Damage { seq: seq?, fault }));
     Verdict { from: from.into_iter().chain(lost).min_by_key(|damage| damage.seq), whole }
 }
 
-/// What is known about a run of which the log has nothing.
-fn deleted(log: &dyn Backend, run: RunId) -> Result<Option<Damage>, LogError> {
+/// The known damage of a run of which the log has nothing.
+fn deletion(log: &dyn Backend, run: RunId) -> Result<Option<Damage>, LogError> {
     let found = deleted_runs(log)?.into_iter().find(|finding| finding.run == Some(run));
     Ok(found.map(|Finding { fault, .. }| Damage { seq: Seq(1), fault }))
 }
@@ -161,5 +161,5 @@ pub fn missing_end(log: &dyn Backend, run: RunId, last: Seq) -> Result<Option<Da
 /// Whether the end of the file is missing.
 pub fn is_cut_off(log: &dyn Backend) -> bool {
     let is_it = |found: Finding| matches!(found.fault, Fault::File(FileFault::CutOff { .. }));
-    log.damaged().is_some_and(is_it)
+    log.damage().is_some_and(is_it)
 }

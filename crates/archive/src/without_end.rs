@@ -1,4 +1,4 @@
-//! What a run without an end is called, by every list, page and report.
+//! The name of the state of a run without an end, in every list, page and report.
 
 use std::path::Path;
 

@@ -24,7 +24,7 @@ use crate::reader::BucketReader;
 use crate::repeated::RepeatedEvent;
 use crate::segments::{Place, Segments};
 use crate::snapshot::Snapshot;
-use crate::uncounted::uncounted;
+use crate::uncounted::uncounted_events;
 use crate::writer::Writer;
 
 /// A log in a bucket or a shared folder. Clones share it.
@@ -42,7 +42,7 @@ pub(crate) struct Shared {
     bridge: Bridge,
     /// The runs that this process writes.
     leases: Mutex<BTreeSet<RunId>>,
-    /// What is wrong with the place as a whole.
+    /// The fault of the place as a whole.
     pub(crate) fault: Option<Fault>,
 }
 
@@ -54,11 +54,11 @@ impl Shared {
     ) -> Result<Self, LogError> {
         let objects = Objects::new(store, name.into());
         let segments = Arc::new(Segments::new(objects, Names::new(prefix)));
-        let bridge = Bridge::new().map_err(|error| LogError::failed(name, error))?;
+        let bridge = Bridge::new().map_err(|error| LogError::failure(name, error))?;
         Ok(Shared { segments, bridge, leases: Mutex::default(), fault: None })
     }
 
-    /// Waits for what is done with the segments.
+    /// Waits for work on the segments.
     pub(crate) fn wait<
         T: Send + 'static,
         F: Future<Output = Result<T, LogError>> + Send + 'static,
@@ -69,9 +69,9 @@ impl Shared {
         self.bridge.wait(self.segments.objects.name(), work(self.segments.clone()))
     }
 
-    /// Nothing is written to a place that may not be what it seems.
+    /// Fails if the place has a fault: nothing is written to it then.
     fn is_sound(&self) -> Result<(), LogError> {
-        let damaged = |fault| LogError::damaged(self.segments.objects.name(), fault);
+        let damaged = |fault| LogError::damage(self.segments.objects.name(), fault);
         self.fault.clone().map(damaged).map_or(Ok(()), Err)
     }
 
@@ -228,15 +228,15 @@ impl Backend for BucketBackend {
         })
     }
 
-    fn uncounted(&self, run: Option<RunId>) -> Result<Vec<UncountedEvents>, LogError> {
-        self.shared.wait(move |segments| async move { uncounted(&segments, run).await })
+    fn uncounted_events(&self, run: Option<RunId>) -> Result<Vec<UncountedEvents>, LogError> {
+        self.shared.wait(move |segments| async move { uncounted_events(&segments, run).await })
     }
 
-    fn lost(&self) -> Vec<Finding> {
+    fn losses(&self) -> Vec<Finding> {
         Vec::new()
     }
 
-    fn damaged(&self) -> Option<Finding> {
+    fn damage(&self) -> Option<Finding> {
         self.shared.fault.clone().map(Finding::of_file)
     }
 

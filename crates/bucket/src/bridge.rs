@@ -26,13 +26,13 @@ impl Bridge {
         Ok(Bridge { runtime: Some(runtime) })
     }
 
-    /// Waits for what is done with a log, on any thread but those of the runtime itself.
+    /// Waits for work on a log, on any thread but those of the runtime itself.
     pub(crate) fn wait<T: Send + 'static>(
         &self,
         name: &str,
         future: impl Future<Output = Result<T, LogError>> + Send + 'static,
     ) -> Result<T, LogError> {
-        self.result_of(future).unwrap_or_else(|ended| Err(LogError::failed(name, ended)))
+        self.result_of(future).unwrap_or_else(|ended| Err(LogError::failure(name, ended)))
     }
 
     /// Waits for a future, on any thread but those of the runtime itself.

@@ -51,7 +51,7 @@ pub enum BucketFolderError {
     Object {
         /// Its URL.
         object: String,
-        /// What the store says.
+        /// The store's error.
         source: Cause,
     },
     /// The file that is to be put there cannot be read.
@@ -59,7 +59,7 @@ pub enum BucketFolderError {
     File {
         /// Its path.
         file: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -89,7 +89,7 @@ fn unreadable(path: &Path, source: io::Error) -> BucketFolderError {
     BucketFolderError::File { file: path.display().to_string(), source }
 }
 
-/// What a bucket has in the place of a file.
+/// The object that a bucket has in the place of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlacedFile {
     /// Nothing.
@@ -149,7 +149,7 @@ impl BucketFolder {
         Ok(if is_same { PlacedFile::Same } else { PlacedFile::Other })
     }
 
-    /// Puts a file in the place of whatever has its name. Until all of it is stored, what was there stays.
+    /// Puts a file in the place of any object with its name. Until all of it is stored, the old object stays.
     ///
     /// # Errors
     /// [`BucketFolderError`] if the file cannot be read, or the bucket cannot be written.

@@ -1,8 +1,9 @@
-//! Segments on this machine's disk, so that what was read once need not be sent again.
+//! Segments on this machine's disk, so that those that were read once need not be sent again.
 //!
-//! Objects never change, so nothing that is kept can be out of date. Each is kept under a hash of where it is and of what the
-//! store says about it (its ETag). So if somebody did change it, or if the log was deleted and made again in the same place, it
-//! is read from the store. What comes from here is checked like what comes from the store, and verification reads the store.
+//! Objects never change, so nothing that is kept can be out of date. Each is kept under a hash of its address and of the
+//! version that the store gives (its ETag). So if somebody did change it, or if the log was deleted and made again in the
+//! same place, it is read from the store. Bytes from here are checked like those from the store, and verification reads the
+//! store.
 
 use std::fs;
 use std::io::Write;
@@ -12,8 +13,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 
-/// The program's folder in the user's cache: for segments, for indexes that cannot be beside their logs, and for what was
-/// found when long runs were verified.
+/// The program's folder in the user's cache: for segments, for indexes that cannot be beside their logs, and for the results
+/// of verifying long runs.
 #[expect(
     clippy::disallowed_methods,
     reason = "where a user's files are is said by the environment"
@@ -30,7 +31,7 @@ const MOST_BYTES: u64 = 4 << 30;
 /// After how many bytes that were added it is looked whether there are too many.
 const LOOKED_AFTER: u64 = 256 << 20;
 
-/// What is kept on this machine.
+/// The objects that are kept on this machine.
 #[derive(Debug, Clone)]
 pub(crate) struct Cache(Arc<Kept>);
 
@@ -58,7 +59,7 @@ impl Cache {
         Cache(Arc::new(Kept { folder, place, most, added, files: AtomicU64::new(0) }))
     }
 
-    /// What is kept of an object, or of a part of it; `version` is what the store says about it.
+    /// The bytes that are kept of an object, or of a part of it; `version` is the one that the store gives.
     pub(crate) fn get(&self, object: &str, version: &str) -> Option<Bytes> {
         fs::read(self.file(object, version)).ok().map(Bytes::from)
     }
@@ -69,8 +70,8 @@ impl Cache {
         let Some(folder) = file.parent() else { return };
         let number = self.0.files.fetch_add(1, Ordering::Relaxed);
         let begun = folder.join(format!("{}-{number}.part", std::process::id()));
-        let written = made(folder).and_then(|()| {
-            written(&begun, bytes)?;
+        let written = make_folder(folder).and_then(|()| {
+            write_file(&begun, bytes)?;
             fs::rename(&begun, &file)
         });
         if written.is_err() {
@@ -80,7 +81,7 @@ impl Cache {
         let size = bytes.len() as u64;
         if self.0.added.fetch_add(size, Ordering::Relaxed) + size >= LOOKED_AFTER {
             self.0.added.store(0, Ordering::Relaxed);
-            let _ = shrunk(&self.0.folder, self.0.most);
+            let _ = shrink(&self.0.folder, self.0.most);
         }
     }
 
@@ -97,7 +98,7 @@ impl Cache {
 }
 
 /// Makes a folder that nobody else can read: prompts and answers are in it.
-fn made(folder: &Path) -> std::io::Result<()> {
+fn make_folder(folder: &Path) -> std::io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -105,7 +106,7 @@ fn made(folder: &Path) -> std::io::Result<()> {
     builder.create(folder)
 }
 
-fn written(file: &Path, bytes: &Bytes) -> std::io::Result<()> {
+fn write_file(file: &Path, bytes: &Bytes) -> std::io::Result<()> {
     let mut options = fs::File::options();
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
@@ -113,7 +114,7 @@ fn written(file: &Path, bytes: &Bytes) -> std::io::Result<()> {
 }
 
 /// Removes the files that were added first, until a quarter is free.
-fn shrunk(folder: &Path, most: u64) -> std::io::Result<()> {
+fn shrink(folder: &Path, most: u64) -> std::io::Result<()> {
     let mut files = Vec::new();
     for inner in fs::read_dir(folder)?.filter_map(Result::ok) {
         let Ok(entries) = fs::read_dir(inner.path()) else { continue };

@@ -25,7 +25,7 @@ const MOST_EVENTS: usize = 4096;
 /// And the most bytes that it takes in memory, prompts included; a single event may have more.
 const FULL_BYTES: usize = 16 << 20;
 
-/// What was appended to a run and not flushed.
+/// The events that were appended to a run and not flushed.
 #[derive(Debug, Default, Clone)]
 struct StagedRun {
     events: Vec<LinkedEvent>,
@@ -41,9 +41,9 @@ pub(crate) struct BucketCommitter {
     ends: BTreeMap<RunId, RunEnd>,
     order: Vec<RunId>,
     staged: BTreeMap<RunId, StagedRun>,
-    /// What the ledger gets, in the order of the events.
+    /// The changes for the ledger, in the order of the events.
     changes: Vec<(RunId, LedgerChange, Head)>,
-    /// What the last flush stored of each run, for those that come again because another run failed.
+    /// The events that the last flush stored of each run, for those that come again because another run failed.
     flushed: BTreeMap<RunId, BTreeMap<Seq, EventHash>>,
 }
 
@@ -98,7 +98,7 @@ impl BucketCommitter {
         Ok(())
     }
 
-    /// Puts what is staged of a long import, of which more follows, so that it need not be in memory: nobody sees it
+    /// Puts the staged events of a long import, of which more follows, so that they need not be in memory: nobody sees them
     /// before its last segment.
     fn put_begun(&mut self, run: RunId) -> Result<(), LogError> {
         let Some(staged) = self.staged.get_mut(&run) else { return Ok(()) };
@@ -201,7 +201,7 @@ async fn put_all(
     put.into_iter().map(result).collect()
 }
 
-/// What is committed of one run.
+/// One run's part of a commit.
 struct RunCommit {
     run: RunId,
     end: RunEnd,
@@ -253,13 +253,13 @@ impl RunCommit {
             return Ok((end, Vec::new()));
         }
         let first = match events.first() {
-            Some(first) if first.head().seq == Seq(1) => first.stored(run),
+            Some(first) if first.head().seq == Seq(1) => first.to_stored(run),
             _ => segments.first(run).await?,
         };
         let at = |head: Head| events.iter().find(|event| event.head() == head);
         let entry = |AnnouncedEntry { what, head }| {
             let repeated = at(head)
-                .and_then(|event| RepeatedEvent::new(&event.stored(run), event.after().hash));
+                .and_then(|event| RepeatedEvent::new(&event.to_stored(run), event.after().hash));
             NewEntry::new(what.as_str().into(), head, &first, repeated)
         };
         Ok((end, announced.into_iter().map(entry).collect()))

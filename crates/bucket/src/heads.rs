@@ -35,7 +35,7 @@ async fn head(segments: &Segments, run: RunId) -> Result<Option<RunHead>, LogErr
     }
     let head = match segments.end(run).await {
         Ok(end) => end.head,
-        // It is shown as far as is known; reading it says what is wrong.
+        // The head is shown as far as it is known; reading the run reports the damage.
         Err(LogError::Corrupt { .. }) => segments.known_end(run).head,
         Err(error) => return Err(error),
     };

@@ -20,7 +20,7 @@ pub(crate) async fn faults(segments: &Segments) -> Result<Vec<Fault>, LogError> 
     let names = &segments.names;
     let mut faults = Vec::new();
     let ledger = segments.objects.list(&names.ledger(), None).await?;
-    let (numbers, foreign) = numbered(&ledger.names);
+    let (numbers, foreign) = numbers_of(&ledger.names);
     faults.extend(foreign);
     match ledger.unnameable {
         Some(object) => faults.push(SegmentFault::Foreign { object }.into()),
@@ -38,7 +38,7 @@ pub(crate) async fn faults(segments: &Segments) -> Result<Vec<Fault>, LogError> 
         Err(error) => return Err(error),
     };
     for entry in segments.ledger.last_read().await.entries() {
-        faults.extend(misquoted(segments, entry).await);
+        faults.extend(find_misquote(segments, entry).await);
     }
     let mut runs: BTreeMap<Option<RunId>, Vec<Path>> = BTreeMap::new();
     let listing = segments.objects.list(&names.runs(), None).await?;
@@ -49,7 +49,7 @@ pub(crate) async fn faults(segments: &Segments) -> Result<Vec<Fault>, LogError> 
     // What comes after it was not listed, so nothing is known to be missing.
     faults.extend(listing.unnameable.map(|object| SegmentFault::Foreign { object }.into()));
     let mut compacted_to = Vec::new();
-    for path in segments.objects.list(&names.compacted(), None).await?.names {
+    for path in segments.objects.list(&names.compactions(), None).await?.names {
         match names.compaction_of(&path) {
             Some((run, end, name)) => {
                 runs.entry(Some(run)).or_default();
@@ -58,7 +58,7 @@ pub(crate) async fn faults(segments: &Segments) -> Result<Vec<Fault>, LogError> 
             None => faults.extend(foreign_object(&path)),
         }
     }
-    // What is there now was named before: runs may have begun, and ended, since the ledger was read.
+    // The ledger named the ends found above before: runs may have begun, and ended, since it was read.
     let known = match segments.ledger.read().await {
         Ok(known) => known,
         Err(LogError::CorruptLedger { .. }) => segments.ledger.last_read().await,
@@ -76,9 +76,9 @@ pub(crate) async fn faults(segments: &Segments) -> Result<Vec<Fault>, LogError> 
             faults.extend(paths.iter().filter_map(foreign_object));
             continue;
         };
-        let (numbers, foreign) = numbered(&paths);
+        let (numbers, foreign) = numbers_of(&paths);
         faults.extend(foreign);
-        faults.extend(segments.known().damaged_parts.get(&run).cloned());
+        faults.extend(segments.lock().damaged_parts.get(&run).cloned());
         let compacted = match segments.find_compaction(run).await {
             Ok(found) => found.map_or(RunEnd::START, |found| found.end()),
             Err(LogError::Corrupt { fault, .. }) => {
@@ -108,10 +108,10 @@ pub(crate) async fn faults(segments: &Segments) -> Result<Vec<Fault>, LogError> 
 
 /// An event that an object of the ledger repeats and that its run does not have. (A segment that cannot be read is reported
 /// when the run is read.)
-async fn misquoted(segments: &Segments, known: &KnownEntry) -> Option<Fault> {
+async fn find_misquote(segments: &Segments, known: &KnownEntry) -> Option<Fault> {
     let run = known.entry.run;
     for event in &known.repeats {
-        let quoted = known.repeated(event.seq).map(|event| event.hash);
+        let quoted = known.repeated_event(event.seq).map(|event| event.hash);
         let of_run = match event.seq {
             seq if seq == known.entry.head.seq => Some(known.entry.head.hash),
             _ => segments.first(run).await.ok().map(|first| first.hash),
@@ -125,7 +125,7 @@ async fn misquoted(segments: &Segments, known: &KnownEntry) -> Option<Fault> {
     None
 }
 
-/// What is wrong with segments for which a compaction stands, and which nobody reads any more. Any of them may be gone.
+/// The faults of segments that a compaction replaces, and that nobody reads any more. Any of them may be gone.
 async fn replaced_segments(
     segments: &Segments,
     run: RunId,
@@ -153,13 +153,13 @@ async fn replaced_segments(
 }
 
 /// The numbers of objects, and those that have none.
-fn numbered(paths: &[Path]) -> (Vec<u64>, Vec<Fault>) {
+fn numbers_of(paths: &[Path]) -> (Vec<u64>, Vec<Fault>) {
     let numbers = paths.iter().filter_map(number_of).collect();
     let foreign = paths.iter().filter(|path| number_of(path).is_none());
     (numbers, foreign.filter_map(foreign_object).collect())
 }
 
-/// An object that is not of a log. What a system leaves in folders begins with a dot, and is none of them.
+/// The fault of an object that is not of a log. Files that a system leaves in folders begin with a dot, and are no fault.
 fn foreign_object(path: &Path) -> Option<Fault> {
     let is_of_system = path.filename().is_some_and(|name| name.starts_with('.'));
     (!is_of_system).then(|| SegmentFault::Foreign { object: path.to_string() }.into())

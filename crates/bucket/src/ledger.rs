@@ -25,7 +25,7 @@ use crate::ledger_pages::{LARGEST_PAGE, first_repeated};
 use crate::lost_ledger::is_lost;
 use crate::names::Names;
 use crate::objects::{Created, Objects, TOGETHER};
-use crate::packing::{UnpackBudget, packed};
+use crate::packing::{UnpackBudget, pack};
 use crate::repeated::RepeatedEvent;
 
 /// The most bytes of lines in an object: a page of 4,096 objects with 64 thousand bytes each.
@@ -77,9 +77,9 @@ impl KnownLedger {
     }
 
     /// An event of a run, if it is one of those that the ledger repeats.
-    pub(crate) fn repeated(&self, run: RunId, seq: Seq) -> Option<StoredEvent> {
+    pub(crate) fn repeated_event(&self, run: RunId, seq: Seq) -> Option<StoredEvent> {
         let with = |known: &&KnownEntry| known.repeats.iter().any(|event| event.seq == seq);
-        self.of(run).rev().find(with)?.repeated(seq)
+        self.of(run).rev().find(with)?.repeated_event(seq)
     }
 
     fn head(&self) -> LedgerHead {
@@ -130,7 +130,7 @@ fn missing(object: &Path) -> LogError {
     LogError::CorruptLedger { fault: Box::new(Fault::from(fault)) }
 }
 
-fn changed(object: &Path, why: impl ToString) -> LogError {
+fn change_error(object: &Path, why: impl ToString) -> LogError {
     let (object, why) = (object.to_string(), why.to_string());
     let fault = Fault::from(SegmentFault::Changed { object, why });
     LogError::CorruptLedger { fault: Box::new(fault) }
@@ -156,10 +156,10 @@ impl LedgerText {
         // One more shows that there are more.
         let read = zstd::Decoder::with_buffer(&bytes[..])
             .and_then(|lines| lines.take(room.min(MOST_BYTES) + 1).read_to_string(&mut text));
-        read.map_err(|e| changed(object, e))?;
-        budget.spend(text.len() as u64, room).map_err(|e| changed(object, e))?;
+        read.map_err(|e| change_error(object, e))?;
+        budget.spend(text.len() as u64, room).map_err(|e| change_error(object, e))?;
         if text.len() as u64 > MOST_BYTES {
-            return Err(changed(
+            return Err(change_error(
                 object,
                 format!("it has more than {} MiB of lines", MOST_BYTES >> 20),
             ));
@@ -224,8 +224,8 @@ impl Ledger {
                 return Ok(());
             }
             let text = known.object(number, &entries);
-            let failed = |error| LogError::failed(self.objects.name(), error);
-            let bytes = packed(&text).map_err(failed)?.into();
+            let failed = |error| LogError::failure(self.objects.name(), error);
+            let bytes = pack(&text).map_err(failed)?.into();
             match self.objects.create(&self.names.ledger_object(number), &bytes).await? {
                 Created::Here => {
                     let known = Arc::make_mut(&mut known);
@@ -238,8 +238,8 @@ impl Ledger {
         }
     }
 
-    /// Reads what others have added, of what is listed, so that an object that is missing is noticed. If there are more objects
-    /// than a store lists at once, the largest pages are read first.
+    /// Reads the listed objects that others have added, so that an object that is missing is noticed. If there are more
+    /// objects than a store lists at once, the largest pages are read first.
     async fn read_on(&self, known: &mut Arc<KnownLedger>) -> Result<(), LogError> {
         let name = |number| self.names.ledger_object(number);
         let folder = self.names.ledger();
@@ -335,7 +335,7 @@ impl Ledger {
             None => Ok(()),
             Some((_, other)) => {
                 let object = self.names.ledger_object(other.object);
-                Err(changed(&object, "its entries are not those that later objects repeat"))
+                Err(change_error(&object, "its entries are not those that later objects repeat"))
             }
         }
     }
@@ -344,7 +344,7 @@ impl Ledger {
     fn take(&self, of: &LedgerText, known: &mut Arc<KnownLedger>) -> Result<(), LogError> {
         let LedgerText { number, text, .. } = of;
         let object = self.names.ledger_object(*number);
-        let changed = |why: String| changed(&object, why);
+        let changed = |why: String| change_error(&object, why);
         let known = Arc::make_mut(known);
         let (before, mut events) = (known.objects, Vec::new());
         for text in text.lines() {

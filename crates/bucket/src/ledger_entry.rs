@@ -28,7 +28,7 @@ pub(crate) struct EntryLine {
     pub(crate) what: String,
 }
 
-/// What a line is known by, whatever else it has.
+/// The fields by which a line is known; all others are ignored.
 #[derive(Debug, Deserialize)]
 pub(crate) struct AnyLine {
     pub(crate) content: Option<ContentHash>,
@@ -37,7 +37,7 @@ pub(crate) struct AnyLine {
     pub(crate) what: Option<IgnoredAny>,
 }
 
-/// An entry, and what it does not say itself.
+/// An entry, with the values that it does not hold itself.
 #[derive(Debug, Clone)]
 pub(crate) struct KnownEntry {
     pub(crate) entry: LedgerEntry,
@@ -61,15 +61,15 @@ impl KnownEntry {
     pub(crate) fn is_the_end(&self) -> bool {
         match self.entry.change {
             LedgerChange::Finished => true,
-            LedgerChange::Imported => {
-                self.repeated(self.entry.head.seq).is_some_and(|last| last.kind == "RunFinished")
-            }
+            LedgerChange::Imported => self
+                .repeated_event(self.entry.head.seq)
+                .is_some_and(|last| last.kind == "RunFinished"),
             _ => false,
         }
     }
 
     /// An event that it repeats; `None` if that is not as it was written.
-    pub(crate) fn repeated(&self, seq: Seq) -> Option<StoredEvent> {
+    pub(crate) fn repeated_event(&self, seq: Seq) -> Option<StoredEvent> {
         let repeated = self.repeats.iter().find(|event| event.seq == seq)?;
         let event = repeated.event(self.entry.run)?;
         (seq != self.entry.head.seq || event.hash == self.entry.head.hash).then_some(event)

@@ -30,7 +30,7 @@ pub(crate) async fn is_lost(objects: &Objects, names: &Names) -> Result<bool, Lo
         }
     }
     // Only runs that the ledger names are compacted.
-    Ok(!objects.list(&names.compacted(), None).await?.is_empty())
+    Ok(!objects.list(&names.compactions(), None).await?.is_empty())
 }
 
 /// Whether a run has segments after its first commit. A segment that cannot be read is reported when the run is read.

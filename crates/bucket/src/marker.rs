@@ -10,7 +10,7 @@ use crate::segments::Segments;
 /// The format of the log.
 const FORMAT: u32 = 1;
 
-/// What the object holds. Whatever is in `probe`, it is a marker: a store that does overwrite it leaves a log.
+/// The content of the object. It is a marker with any `probe`: a store that does overwrite it leaves a log.
 #[derive(Debug, Serialize, Deserialize)]
 struct Marker {
     format: u32,
@@ -24,7 +24,7 @@ fn marker(probe: Option<&str>) -> Bytes {
     serde_json::to_vec(&Marker { format: FORMAT, probe, retold }).unwrap_or_default().into()
 }
 
-/// Checks that there is a log; returns what is wrong if only its marker is missing.
+/// Checks that there is a log; returns the fault if only its marker is missing.
 ///
 /// # Errors
 /// [`LogError::Missing`], [`LogError::NotALog`], [`LogError::NewerFormat`].
@@ -33,7 +33,7 @@ pub(crate) async fn find(segments: &Segments) -> Result<Option<Fault>, LogError>
     let path = objects.name().to_owned();
     match objects.get(&segments.names.marker()).await? {
         Some(bytes) => check(&path, &bytes).map(|()| None),
-        None => match removed(&objects, segments).await? {
+        None => match marker_fault(&objects, segments).await? {
             Some(fault) => Ok(Some(fault)),
             None => Err(LogError::Missing { path }),
         },
@@ -42,7 +42,7 @@ pub(crate) async fn find(segments: &Segments) -> Result<Option<Fault>, LogError>
 
 /// The fault of a place that has objects of a log but no marker; `None` if it has no objects, or the
 /// marker after all.
-async fn removed(objects: &Objects, segments: &Segments) -> Result<Option<Fault>, LogError> {
+async fn marker_fault(objects: &Objects, segments: &Segments) -> Result<Option<Fault>, LogError> {
     let names = &segments.names;
     let is_empty = objects.list(&names.ledger(), None).await?.is_empty()
         && objects.list(&names.runs(), None).await?.is_empty();
@@ -79,8 +79,8 @@ pub(crate) async fn create(segments: &Segments) -> Result<(), LogError> {
     let there = match objects.get(&path).await? {
         Some(found) => Created::Other(found),
         None => {
-            if let Some(fault) = removed(&objects, segments).await? {
-                return Err(LogError::damaged(objects.name(), fault));
+            if let Some(fault) = marker_fault(&objects, segments).await? {
+                return Err(LogError::damage(objects.name(), fault));
             }
             objects.create(&path, &marker(None)).await?
         }
@@ -88,7 +88,7 @@ pub(crate) async fn create(segments: &Segments) -> Result<(), LogError> {
     if let Created::Other(found) = there {
         check(objects.name(), &found)?;
     }
-    let probe = getrandom::u64().map_err(|error| LogError::failed(objects.name(), error))?;
+    let probe = getrandom::u64().map_err(|error| LogError::failure(objects.name(), error))?;
     match objects.create(&path, &marker(Some(&format!("{probe:016x}")))).await? {
         Created::Other(_) => Ok(()),
         Created::Here => Err(LogError::cannot_open(

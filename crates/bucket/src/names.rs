@@ -56,7 +56,7 @@ impl Names {
     }
 
     /// The compactions of all runs.
-    pub(crate) fn compacted(&self) -> Path {
+    pub(crate) fn compactions(&self) -> Path {
         self.below(&["compacted"])
     }
 
@@ -83,7 +83,7 @@ impl Names {
     /// The compaction that an object belongs to: the run, the event up to which it goes, and the last part of the
     /// object's name.
     pub(crate) fn compaction_of(&self, path: &Path) -> Option<(RunId, Seq, String)> {
-        let mut below = path.prefix_match(&self.compacted())?;
+        let mut below = path.prefix_match(&self.compactions())?;
         let run = below.next()?.as_ref().parse().ok()?;
         let end = below.next()?;
         let seq = Seq(end.as_ref().parse().ok()?);

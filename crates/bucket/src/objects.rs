@@ -45,8 +45,8 @@ pub(crate) struct Listing {
     tags: Vec<(Path, String)>,
     /// Whether there may be more of them than were asked for.
     is_cut: bool,
-    /// An object that no log has, since its name has a control character in it, say. What the store lists after it is not
-    /// known.
+    /// An object that no log has, because its name has a control character in it, say. The rest of the store's listing is
+    /// not known.
     pub(crate) unnameable: Option<String>,
 }
 
@@ -133,7 +133,7 @@ impl Objects {
             while let Some(next) = found.next().await {
                 match next {
                     Ok(about) => sizes.insert(about.location, about.size),
-                    // What the store lists after such a name is not known.
+                    // The rest of the listing after such a name is not known.
                     Err(Error::InvalidPath { .. }) => break,
                     Err(error) => return Err(error),
                 };
@@ -143,8 +143,8 @@ impl Objects {
         self.patiently(attempt).await
     }
 
-    /// What a store cannot answer without being told the size: Azure has no ranges that are counted from the end, and no
-    /// store has one of no bytes, after the end.
+    /// Reads a range that a store cannot answer without knowing the size: Azure has no ranges that are counted from the end,
+    /// and no store has one of no bytes, after the end.
     async fn by_size(&self, path: &Path, range: &GetRange, error: Error) -> Result<Bytes, Error> {
         let Ok(size) = self.store.head(path).await.map(|about| about.size) else {
             return Err(error);
@@ -165,10 +165,10 @@ impl Objects {
 
     /// Creates an object, unless there is one of that name.
     ///
-    /// If the reply to an attempt is lost, it is not known whether the object was created. The next attempt then finds
-    /// out, since it either creates the object or finds it, and what is found is compared with what was to be written.
-    /// An attempt that arrives late does no harm: it finds an object, too. A store may also say by mistake that there is
-    /// an object: if none is found, the attempt is repeated.
+    /// If the reply to an attempt is lost, it is not known whether the object was created. The next attempt then finds out,
+    /// since it either creates the object or finds it, and the bytes found are compared with those to be written. An attempt
+    /// that arrives late does no harm: it finds an object, too. A store may also say by mistake that there is an object: if
+    /// none is found, the attempt is repeated.
     ///
     /// # Errors
     /// [`LogError`] if the store cannot be written; it is then not known whether the object exists.
@@ -218,7 +218,7 @@ impl Objects {
                 None => self.store.list(Some(folder)),
             };
             let mut listing = Listing::default();
-            // What is not asked for is not waited for.
+            // Names beyond the limit are not waited for.
             while listing.names.len() < most
                 && let Some(next) = found.next().await
             {
@@ -293,12 +293,12 @@ impl Objects {
         futures::stream::iter(gets).buffered(TOGETHER).try_collect().await
     }
 
-    /// Repeats what a store may refuse for the moment.
+    /// Repeats a request that a store may refuse for the moment.
     async fn patiently<T, F: Future<Output = Result<T, Error>>>(
         &self,
         mut attempt: impl FnMut() -> F,
     ) -> Result<T, LogError> {
-        let failed = |error| LogError::failed(self.name(), RedactedError::new(error));
+        let failed = |error| LogError::failure(self.name(), RedactedError::new(error));
         let mut last = None;
         let trying = async {
             let mut wait = FIRST_WAIT;
@@ -314,7 +314,7 @@ impl Objects {
         match tokio::time::timeout(self.patience, trying).await {
             Ok(done) => done.map_err(failed),
             Err(_) => Err(last.map_or_else(
-                || LogError::failed(self.name(), "the store does not answer"),
+                || LogError::failure(self.name(), "the store does not answer"),
                 failed,
             )),
         }

@@ -1,5 +1,5 @@
-//! How lines are packed, and what they may unpack to. A few bytes of a stranger's object may stand for gigabytes, so what all
-//! objects unpack to is bounded by what they have; and ours have enough bytes for that, whatever their lines are.
+//! How lines are packed, and how much they may unpack to. A few bytes of a stranger's object may stand for gigabytes, so the
+//! unpacked size of all objects is bounded by their packed size; and ours have enough bytes for that with any lines.
 
 use std::io::{Error, Result};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,7 +20,7 @@ const FREE_BYTES: u64 = 64 << 20;
 ///
 /// # Errors
 /// An error of the compressor.
-pub(crate) fn packed(text: &str) -> Result<Vec<u8>> {
+pub(crate) fn pack(text: &str) -> Result<Vec<u8>> {
     let mut bytes = zstd::bulk::compress(text.as_bytes(), LEVEL)?;
     let least = text.len() / MOST_RATIO as usize;
     if bytes.len() < least {
@@ -32,7 +32,7 @@ pub(crate) fn packed(text: &str) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// What the objects of a log have unpacked to since it was opened.
+/// The bytes that the objects of a log have, packed and unpacked, since it was opened.
 #[derive(Debug, Default)]
 pub(crate) struct UnpackBudget {
     packed: AtomicU64,
@@ -78,12 +78,12 @@ mod tests {
         let budget = UnpackBudget::default();
         for n in 0..20 {
             let text = "the same line\n".repeat(1 << 20);
-            let bytes = packed(&text).unwrap();
+            let bytes = pack(&text).unwrap();
             assert_eq!(zstd::decode_all(&*bytes).unwrap(), text.as_bytes());
             let room = budget.room(bytes.len());
             assert!(budget.spend(text.len() as u64, room).is_ok(), "{n}");
         }
-        assert_eq!(packed("x").unwrap(), zstd::bulk::compress(b"x", LEVEL).unwrap());
+        assert_eq!(pack("x").unwrap(), zstd::bulk::compress(b"x", LEVEL).unwrap());
     }
 
     #[test]

@@ -54,7 +54,7 @@ impl ReadAhead {
         let segment = match self.begun.pop_front() {
             Some((of, at, read)) if is_next && (of, at) == (run, place) => match read.await {
                 Ok(Ok(segment)) if segment.footer.first() == seq => segment,
-                // Whatever is wrong with it is met again.
+                // Any error is met again here.
                 _ => segments.segment(run, place, seq).await?,
             },
             begun => {

@@ -25,7 +25,7 @@ pub(crate) struct BucketReader {
     /// The runs that it lists; `None` for one that lists those that there are now.
     snapshot: Option<Arc<Snapshot>>,
     ahead: ReadAhead,
-    /// The segments of the events that were read last, or the one whose request was: what is asked for next is in them.
+    /// The segments of the events that were read last, or the one whose request was: the next request is usually in them.
     last: Vec<ReadSegment>,
     /// Which of these had the request that was asked for last.
     asked: usize,
@@ -69,7 +69,7 @@ impl BucketReader {
         let Place::Compacted(end, number) = read.place else { return Ok(()) };
         let run = read.segment.footer.run;
         // The segment is not one of the compaction, which is damaged.
-        if self.shared.segments.known().damaged_parts.contains_key(&run) {
+        if self.shared.segments.lock().damaged_parts.contains_key(&run) {
             return Ok(());
         }
         let table = match &self.table {
@@ -94,14 +94,14 @@ impl BucketReader {
         let object = segments.names.directory(run, end).to_string();
         let why = "it does not say in which segment the request is".to_owned();
         let fault = SegmentFault::Changed { object, why };
-        Err(LogError::damaged(segments.objects.name(), fault))
+        Err(LogError::damage(segments.objects.name(), fault))
     }
 }
 
 /// An event, if the ledger repeats it. The events after it are in the segments.
-async fn repeated(segments: &Segments, run: RunId, seq: Seq) -> Option<StoredEvent> {
+async fn repeated_event(segments: &Segments, run: RunId, seq: Seq) -> Option<StoredEvent> {
     let ledger = segments.ledger.last_read().await;
-    ledger.repeated(run, seq)
+    ledger.repeated_event(run, seq)
 }
 
 async fn events(
@@ -170,7 +170,7 @@ impl Reader for BucketReader {
         let snapshot = self.snapshot.clone();
         let read = move |segments: Arc<Segments>| async move {
             if limit == 1
-                && let Some(event) = repeated(&segments, run, after.next()).await
+                && let Some(event) = repeated_event(&segments, run, after.next()).await
             {
                 return Ok((Ok((vec![event], Vec::new())), ahead));
             }

@@ -1,4 +1,4 @@
-//! What was read last.
+//! The values that were read last.
 
 /// Values that were read last, up to a number of bytes; at least the last of them.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! Errors of stores without what a URL may hold: the signature of a shared link, a name and a password.
+//! Errors of stores without the secrets that a URL may hold: the signature of a shared link, a name and a password.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ impl RedactedError {
             source = cause.source();
         }
         let said = refusal::sentence(&text).or_else(|| request_failure::sentence(&text));
-        RedactedError(redacted(&said.unwrap_or(text)))
+        RedactedError(redact(&said.unwrap_or(text)))
     }
 }
 
@@ -34,7 +34,7 @@ impl fmt::Display for RedactedError {
 impl std::error::Error for RedactedError {}
 
 /// Leaves out the queries of URLs, and the part of a host before `@`.
-fn redacted(text: &str) -> String {
+fn redact(text: &str) -> String {
     let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | ')' | '`');
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
@@ -58,7 +58,7 @@ fn redacted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::redacted;
+    use super::redact;
 
     #[test]
     fn urls_are_shown_without_their_secrets() {
@@ -68,7 +68,7 @@ mod tests {
             ("\"s3://AKIA:KEY@bucket\" and http://host#x", "\"s3://bucket\" and http://host?.."),
             ("file:///a@b/c?d", "file:///a@b/c?.."),
         ] {
-            assert_eq!(redacted(text), shown);
+            assert_eq!(redact(text), shown);
         }
     }
 }

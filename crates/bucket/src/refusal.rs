@@ -1,4 +1,4 @@
-//! What a store says in XML when it refuses a request, as a sentence.
+//! The XML with which a store refuses a request, as a sentence.
 
 use retold::escaping::printable;
 

@@ -38,7 +38,7 @@ impl RepeatedEvent {
             content: event.content.as_ref(),
             prompt: None,
         };
-        let mut no_request = |_| Err(LogError::failed("", "no request"));
+        let mut no_request = |_| Err(LogError::failure("", "no request"));
         let mut keep = |line: &str| {
             lines.push(line.into());
             Ok::<_, LogError>(())
@@ -66,6 +66,6 @@ impl RepeatedEvent {
             reader.read(line).ok()?;
         }
         let event = reader.read(&self.line).ok()??;
-        Some(LinkedEvent::stored(&event, run))
+        Some(LinkedEvent::to_stored(&event, run))
     }
 }

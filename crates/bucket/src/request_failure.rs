@@ -1,8 +1,8 @@
-//! What the client of a store says of a request that failed, as a sentence.
+//! The error of a store's client about a request that failed, as a sentence.
 
 use retold::escaping::printable;
 
-/// How much of what a server says is shown, in characters.
+/// The longest part of a server's message that is shown, in characters.
 const LONGEST: usize = 300;
 
 /// Servers of providers that give the programs on their machines an identity ([Amazon

@@ -36,7 +36,7 @@ impl RunEnd {
 impl Segments {
     /// The end of a run, if nobody else has added to it since that was last found out.
     pub(crate) fn known_end(&self, run: RunId) -> RunEnd {
-        self.known().ends.get(&run).copied().unwrap_or(RunEnd::START)
+        self.lock().ends.get(&run).copied().unwrap_or(RunEnd::START)
     }
 
     /// The end of a run now. A run whose first commit is undecided has no events.
@@ -46,9 +46,9 @@ impl Segments {
     /// [`LogError`] if the store cannot be read.
     pub(crate) async fn end(&self, run: RunId) -> Result<RunEnd, LogError> {
         let (mut end, mut damage) = self.end_by_segments(run).await?;
-        let claimed = self.claimed(run).await?;
+        let claimed = self.claimed_seq(run).await?;
         if damage.is_none() && end.head.seq < claimed {
-            // Somebody may have written meanwhile: what the ledger knew then is there now.
+            // Somebody may have written meanwhile: events that the ledger knew then are there now.
             (end, damage) = self.end_by_segments(run).await?;
             if damage.is_none() && end.head.seq < claimed {
                 let object = self.names.segment(run, end.all + 1).to_string();
@@ -94,14 +94,14 @@ impl Segments {
             let end = compaction.end();
             let ledger = self.ledger.last_read().await;
             if ledger.of(run).next_back().is_some_and(|last| last.entry.head == end.head) {
-                self.known().ends.insert(run, end);
+                self.lock().ends.insert(run, end);
                 return Ok(end);
             }
         }
         self.end(run).await
     }
 
-    /// The end of a run as its segments have it, and what is wrong with the one after it.
+    /// The end of a run according to its segments, and the fault of the segment after it.
     async fn end_by_segments(&self, run: RunId) -> Result<(RunEnd, Option<Fault>), LogError> {
         let (mut known, mut damaged) = (self.known_end(run), None);
         if known == RunEnd::START {
@@ -120,7 +120,7 @@ impl Segments {
         let without_gap = numbers.iter().zip(known.segments + 1..).take_while(|(n, due)| *n == due);
         let all = known.segments + without_gap.count() as u64;
         let (end, damage) = self.last_decided(run, known, all).await?;
-        self.known().ends.insert(run, end);
+        self.lock().ends.insert(run, end);
         let is_gap = numbers.last().is_some_and(|last| *last > all);
         let gap = || is_gap.then(|| SegmentFault::Missing { object: name(all + 1).to_string() });
         let damaged = damaged.filter(|_| end.all == 0);
@@ -128,7 +128,7 @@ impl Segments {
     }
 
     /// How far a run had come, by the ledger. One that is damaged claims nothing.
-    async fn claimed(&self, run: RunId) -> Result<Seq, LogError> {
+    async fn claimed_seq(&self, run: RunId) -> Result<Seq, LogError> {
         let mut ledger = self.ledger.last_read().await;
         if ledger.entries().is_empty() {
             ledger = match self.ledger.read().await {
@@ -140,7 +140,7 @@ impl Segments {
         Ok(ledger.of(run).next_back().map_or(Seq(0), |known| known.entry.head.seq))
     }
 
-    /// The last of `all` segments that counts, and what is wrong with the one after it.
+    /// The last of `all` segments that counts, and the fault of the one after it.
     async fn last_decided(
         &self,
         run: RunId,
@@ -204,8 +204,8 @@ impl Segments {
         Ok(None)
     }
 
-    /// Whether the ledger has these entries. If it is damaged, what the run has is shown, and verification says what is
-    /// wrong with the ledger.
+    /// True if the ledger has these entries, or if it is damaged: then all events of the run are shown, and verification
+    /// reports the damage.
     async fn are_in(&self, run: RunId, entries: &[AnnouncedEntry]) -> Result<bool, LogError> {
         let has = |known: &KnownLedger| {
             entries.iter().all(|entry| known.has(run, &entry.what, entry.head))
@@ -222,6 +222,6 @@ impl Segments {
 
     /// Notes what this process has written.
     pub(crate) fn wrote(&self, run: RunId, end: RunEnd) {
-        self.known().ends.insert(run, end);
+        self.lock().ends.insert(run, end);
     }
 }

@@ -9,7 +9,7 @@ use retold::log::LogError;
 use crate::compaction::beginnings;
 use crate::segments::{Place, ReadSegment, Segments};
 
-/// How many runs are searched at once: what is found of each is in memory.
+/// The number of runs that are searched at once: the requests found in each are in memory.
 const RUNS_TOGETHER: usize = 4;
 
 /// Up to `limit` requests whose hashes begin with these hex digits, each with a segment that has it. The runs are searched

@@ -56,7 +56,7 @@ pub(crate) enum Place {
     Compacted(Seq, usize),
 }
 
-/// What was found out about runs.
+/// Facts that were found out about runs.
 #[derive(Debug)]
 pub(crate) struct KnownSegments {
     /// The ends of runs: what counted once counts for good.
@@ -64,14 +64,14 @@ pub(crate) struct KnownSegments {
     /// The last event of segments whose footer was read.
     lasts: BTreeMap<RunId, BTreeMap<u64, Seq>>,
     asked: AskedRequests,
-    /// The compactions of runs: `None` for those that have none, and what is wrong with those that are damaged.
+    /// The compactions of runs: `None` for those that have none, and the error for those that are damaged.
     pub(crate) compactions: BTreeMap<RunId, Result<Option<Arc<Compaction>>, LogError>>,
-    /// What is wrong with the parts of compactions, of runs whose own segments are there and read instead.
+    /// The faults of the parts of compactions, of runs whose own segments are there and read instead.
     pub(crate) damaged_parts: BTreeMap<RunId, Fault>,
     /// Blocks of directories, by the end of the compaction and the name of the block; `None` for those that are damaged.
     pub(crate) blocks: Recent<(RunId, Seq, String), Option<Bytes>>,
     recent: Recent<(RunId, Place), Arc<Segment>>,
-    /// What the store says about segments, for those that are kept on this machine.
+    /// The versions (ETags) of segments in the store, for those that are kept on this machine.
     versions: BTreeMap<(RunId, u64), String>,
 }
 
@@ -103,8 +103,14 @@ impl Segments {
         let _ = self.cache.set(cache);
     }
 
-    /// A segment that is kept on this machine, unless what is there is not as it was written.
-    fn kept(&self, object: &str, version: &str, key: (RunId, u64), most: u64) -> Option<Segment> {
+    /// A segment that is kept on this machine, unless its bytes are not as they were written.
+    fn cached_segment(
+        &self,
+        object: &str,
+        version: &str,
+        key: (RunId, u64),
+        most: u64,
+    ) -> Option<Segment> {
         let bytes = self.cache.get()?.get(object, version)?;
         self.decode(object, key, &bytes, most).ok()
     }
@@ -129,16 +135,16 @@ impl Segments {
         }
     }
 
-    /// Notes what the store says about segments, if they are kept on this machine.
+    /// Notes the versions of segments in the store, if they are kept on this machine.
     pub(crate) fn note_versions(&self, run: RunId, tags: Vec<(u64, String)>) {
         if self.cache.get().is_some() {
             let tags = tags.into_iter().map(|(number, tag)| ((run, number), tag));
-            self.known().versions.extend(tags);
+            self.lock().versions.extend(tags);
         }
     }
 
-    pub(crate) fn known(&self) -> MutexGuard<'_, KnownSegments> {
-        // What is known is added to at once.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, KnownSegments> {
+        // Each addition is one step, so a panic leaves nothing half done.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -166,7 +172,7 @@ impl Segments {
         first: Seq,
         most: u64,
     ) -> Result<Arc<Segment>, LogError> {
-        if let Some(segment) = self.known().recent.get(&(run, place)) {
+        if let Some(segment) = self.lock().recent.get(&(run, place)) {
             return Ok(segment);
         }
         let corrupt = |fault| LogError::corrupt(run, first, fault);
@@ -176,7 +182,7 @@ impl Segments {
                 // It may have been compacted again.
                 let is_same = compaction.end().head.seq == end;
                 let number = if is_same { number } else { compaction.holding(first) };
-                return match self.compacted(run, &compaction, number, first, most).await {
+                return match self.compaction_segment(run, &compaction, number, first, most).await {
                     Err(damage @ LogError::Corrupt { .. }) if first != Seq(u64::MAX) => {
                         self.instead_of(run, first, damage).await
                     }
@@ -187,8 +193,9 @@ impl Segments {
         };
         let path = self.names.segment(run, number);
         let object = path.to_string();
-        let version = self.known().versions.get(&(run, number)).cloned();
-        let kept = version.as_deref().and_then(|it| self.kept(&object, it, (run, number), most));
+        let version = self.lock().versions.get(&(run, number)).cloned();
+        let kept =
+            version.as_deref().and_then(|it| self.cached_segment(&object, it, (run, number), most));
         if let Some(segment) = kept {
             return Ok(self.read(run, number, segment));
         }
@@ -196,7 +203,7 @@ impl Segments {
             // It may have been removed after somebody compacted the run.
             return match self.find_compaction(run).await {
                 Ok(Some(found)) if found.end().head.seq >= first => {
-                    self.compacted(run, &found, found.holding(first), first, most).await
+                    self.compaction_segment(run, &found, found.holding(first), first, most).await
                 }
                 Err(LogError::Corrupt { fault, .. }) => Err(LogError::corrupt(run, first, *fault)),
                 Err(error) => Err(error),
@@ -213,7 +220,7 @@ impl Segments {
     /// Notes a segment that was read, and is an object of its own.
     fn read(&self, run: RunId, number: u64, segment: Segment) -> Arc<Segment> {
         let segment = Arc::new(segment);
-        let mut known = self.known();
+        let mut known = self.lock();
         known.lasts.entry(run).or_default().insert(number, segment.footer.last());
         known.asked.note((run, number), segment.requests.keys());
         known.recent.keep((run, Place::Object(number)), segment.clone(), segment.held as usize);
@@ -226,7 +233,7 @@ impl Segments {
         LogError::corrupt(run, Seq(1), SegmentFault::Missing { object })
     }
 
-    async fn compacted(
+    async fn compaction_segment(
         &self,
         run: RunId,
         compaction: &Compaction,
@@ -239,7 +246,7 @@ impl Segments {
         // The name of its part has the hash of that.
         let (object, version) = (self.part_of(compaction, number).to_string(), number.to_string());
         let is_it = |segment: &Segment| compaction.is_where_it_says(number, &segment.footer);
-        let kept = self.kept(&object, &version, key, most).filter(is_it);
+        let kept = self.cached_segment(&object, &version, key, most).filter(is_it);
         let segment = match kept {
             Some(kept) => kept,
             None => {
@@ -256,7 +263,7 @@ impl Segments {
         };
         let segment = Arc::new(segment);
         let place = Place::Compacted(compaction.end().head.seq, number);
-        self.known().recent.keep((run, place), segment.clone(), segment.held as usize);
+        self.lock().recent.keep((run, place), segment.clone(), segment.held as usize);
         Ok(segment)
     }
 
@@ -269,13 +276,13 @@ impl Segments {
         damage: LogError,
     ) -> Result<Arc<Segment>, LogError> {
         let LogError::Corrupt { fault, .. } = &damage else { return Err(damage) };
-        self.known().damaged_parts.insert(run, (**fault).clone());
+        self.lock().damaged_parts.insert(run, (**fault).clone());
         let has =
             |segment: &Segment| (segment.footer.first()..=segment.footer.last()).contains(&seq);
         match Box::pin(self.having(run, seq)).await {
             Ok(segment) if has(&segment) => Ok(segment),
             Ok(_) | Err(LogError::Corrupt { .. }) => {
-                self.known().damaged_parts.remove(&run);
+                self.lock().damaged_parts.remove(&run);
                 Err(damage)
             }
             Err(error) => Err(error),
@@ -283,7 +290,7 @@ impl Segments {
     }
 
     fn known_compaction(&self, run: RunId) -> Option<Arc<Compaction>> {
-        self.known().compactions.get(&run).cloned()?.ok().flatten()
+        self.lock().compactions.get(&run).cloned()?.ok().flatten()
     }
 
     /// The segment that has an event, which is known to exist.
@@ -329,7 +336,7 @@ impl Segments {
         }
         let mut runs = self.ledger.last_read().await.runs();
         let segments = self.objects.list(&self.names.runs(), None).await?.names;
-        let compacted = self.objects.list(&self.names.compacted(), None).await?.names;
+        let compacted = self.objects.list(&self.names.compactions(), None).await?.names;
         let of_segments = segments.iter().filter_map(|path| self.names.run_of(path));
         let of_compactions = compacted.iter().filter_map(|path| self.names.compaction_of(path));
         for run in of_segments.chain(of_compactions.map(|(run, ..)| run)) {
@@ -357,8 +364,8 @@ impl Segments {
             return Ok(Place::Object(low));
         }
         {
-            let known = self.known();
-            // What is known of its neighbours leaves less to look at.
+            let known = self.lock();
+            // The known neighbours leave less to look at.
             for (number, last) in known.lasts.get(&run).into_iter().flatten() {
                 if last.next() == seq {
                     return Ok(Place::Object(number + 1));
@@ -421,7 +428,7 @@ impl Segments {
     /// # Errors
     /// As [`segment`](Self::segment).
     pub(crate) async fn asking(&self, prompt: PromptHash) -> Result<Option<ReadSegment>, LogError> {
-        let found = self.known().asked.holding(prompt);
+        let found = self.lock().asked.holding(prompt);
         let Some((run, number)) = found else { return Ok(None) };
         let place = Place::Object(number);
         let segment = self.segment(run, place, Seq(1)).await?;

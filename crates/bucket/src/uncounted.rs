@@ -15,7 +15,7 @@ use crate::segments::Segments;
 ///
 /// # Errors
 /// [`LogError`] if the store cannot be read.
-pub(crate) async fn uncounted(
+pub(crate) async fn uncounted_events(
     segments: &Arc<Segments>,
     run: Option<RunId>,
 ) -> Result<Vec<UncountedEvents>, LogError> {
@@ -34,20 +34,20 @@ pub(crate) async fn uncounted(
         }
         let end = match segments.end(run).await {
             Ok(end) => end,
-            // Verification says what is wrong.
+            // Verification reports the damage.
             Err(LogError::Corrupt { .. }) => continue,
             Err(error) => return Err(error),
         };
         if end.all > end.segments {
             let last = segments.last(run, end).await?;
-            found.extend(announced(run, &last, end.head.seq.next()));
+            found.extend(announced_events(run, &last, end.head.seq.next()));
         }
     }
     Ok(found)
 }
 
-/// What a last segment announces that does not count, unless its writer is alive.
-fn announced(run: RunId, segment: &Segment, first: Seq) -> Option<UncountedEvents> {
+/// The events of a last segment that are announced but do not count, unless its writer is alive.
+fn announced_events(run: RunId, segment: &Segment, first: Seq) -> Option<UncountedEvents> {
     let writer = segment.last_writer();
     let entries = &segment.footer.entries;
     if entries.is_empty() || writer.is_alive == Some(true) {

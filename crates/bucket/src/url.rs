@@ -21,8 +21,8 @@ use crate::redaction::RedactedError;
 /// How long one request may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long the client of a store tries again by itself. What is repeated after that is repeated here, where a lost
-/// reply is recognised.
+/// The retries that the client of a store makes by itself. A request that is repeated after them is repeated here, where a
+/// lost reply is recognised.
 const CLIENT_RETRIES: RetryConfig = RetryConfig {
     backoff: object_store::BackoffConfig {
         init_backoff: Duration::from_millis(50),
@@ -123,7 +123,7 @@ const DIRECTORY_BUCKET: &str = "--x-s3";
 const SCHEMES: [&str; 4] = ["s3", "gs", "az", "file"];
 
 impl BucketUrl {
-    /// Whether what a user gives as the log is a URL, and not the path of a file.
+    /// True if the log that a user gives is a URL, and not the path of a file.
     pub fn is_one(log: &Path) -> bool {
         let Some((scheme, rest)) = log.to_str().and_then(|text| text.split_once(':')) else {
             return false;
@@ -180,7 +180,7 @@ impl BucketUrl {
     /// # Errors
     /// [`LogError`]; see [`BucketBackend::open`].
     pub fn open(&self) -> Result<BucketBackend, LogError> {
-        Ok(self.cached(self.open_as_it_is()?))
+        Ok(self.with_cache(self.open_as_it_is()?))
     }
 
     /// The same, but everything is read in the store itself.
@@ -211,7 +211,7 @@ impl BucketUrl {
         }
         let (store, prefix) =
             self.store(CLIENT_RETRIES).map_err(|source| self.cannot_open(source))?;
-        Ok(self.cached(BucketBackend::open_or_create(store, prefix, &self.to_string())?))
+        Ok(self.with_cache(BucketBackend::open_or_create(store, prefix, &self.to_string())?))
     }
 
     fn is_not_a_file(&self) -> Result<(), LogError> {
@@ -225,7 +225,7 @@ impl BucketUrl {
     }
 
     /// A folder is as near as the cache.
-    fn cached(&self, backend: BucketBackend) -> BucketBackend {
+    fn with_cache(&self, backend: BucketBackend) -> BucketBackend {
         match user_cache().filter(|_| self.url.scheme() != "file") {
             Some(cache) => backend.keeping_segments_in(cache.join("segments")),
             None => backend,

@@ -25,7 +25,7 @@ pub(crate) struct Writer {
 
 impl Writer {
     pub(crate) fn new(name: &str) -> Result<Self, LogError> {
-        let id = getrandom::u64().map_err(|error| LogError::failed(name, error))?;
+        let id = getrandom::u64().map_err(|error| LogError::failure(name, error))?;
         let (pid, started) = (std::process::id(), ProcessStart::own());
         Ok(Writer { id: format!("{id:016x}"), host: host(), pid, started })
     }

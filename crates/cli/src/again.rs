@@ -32,7 +32,7 @@ static FILES: Mutex<BTreeMap<RunId, RunFile>> = Mutex::new(BTreeMap::new());
 /// Takes in that a run was read from a file, and is not in the log: commands name it by the file.
 pub(crate) fn read_from(run: RunId, file: &Path, is_damaged: bool) {
     // What could not be typed as shown stays out of commands.
-    let name = file.to_str().and_then(quoted).unwrap_or_else(|| "FILE".to_owned());
+    let name = file.to_str().and_then(quote).unwrap_or_else(|| "FILE".to_owned());
     let file = RunFile { name, is_damaged };
     FILES.lock().unwrap_or_else(PoisonError::into_inner).insert(run, file);
 }
@@ -46,7 +46,7 @@ pub(crate) fn file_of(run: RunId) -> Option<RunFile> {
 pub(crate) fn program() -> String {
     let called = std::env::args_os().next();
     let name = called.as_deref().and_then(|path| Path::new(path).file_stem()?.to_str());
-    name.filter(|name| quoted(name).is_some_and(|quoted| quoted == **name))
+    name.filter(|name| quote(name).is_some_and(|quoted| quoted == **name))
         .unwrap_or(OURS)
         .to_owned()
 }
@@ -58,7 +58,7 @@ pub(crate) fn on_log(matches: &ArgMatches) {
     let log = matches.get_one::<std::path::PathBuf>("log").filter(|_| given);
     let copied = matches.subcommand_matches("copy");
     let from = copied.and_then(|copy| copy.get_one::<std::path::PathBuf>("from"));
-    let log = from.or(log).and_then(|log| quoted(log.to_str()?));
+    let log = from.or(log).and_then(|log| quote(log.to_str()?));
     let program = program();
     // Set once, by `main`.
     let _ = BEGINS.set(match log {
@@ -73,7 +73,7 @@ pub(crate) fn begins() -> &'static str {
 }
 
 /// A message of ours with the commands in it as they are to be typed.
-pub(crate) fn typed(message: &str) -> String {
+pub(crate) fn spell_commands(message: &str) -> String {
     in_place_of_ours(message, begins())
 }
 
@@ -82,7 +82,7 @@ fn in_place_of_ours(message: &str, begins: &str) -> String {
     message.replace("`retold ", &format!("`{begins} "))
 }
 
-/// Longer values are not repeated: nobody could read what they agree to.
+/// The longest value that is repeated: nobody could read a longer one before agreeing to it.
 const LONGEST: usize = 500;
 
 /// This command with more options; `None` if the result could not be read or typed as shown,
@@ -97,7 +97,7 @@ fn command(program: &str, args: &[String], options: &[(&str, String)]) -> Option
     let mut command = program.to_owned();
     for word in &without_key(args) {
         command.push(' ');
-        command.push_str(&quoted(word)?);
+        command.push_str(&quote(word)?);
     }
     command.push_str(&typed_options(options)?);
     Some(command)
@@ -109,7 +109,7 @@ pub(crate) fn typed_options(options: &[(&str, String)]) -> Option<String> {
     for (option, value) in options {
         // A value that begins with a hyphen would be read as an option.
         let between = if value.starts_with('-') { '=' } else { ' ' };
-        all.push_str(&format!(" {option}{between}{}", quoted(value)?));
+        all.push_str(&format!(" {option}{between}{}", quote(value)?));
     }
     Some(all)
 }
@@ -118,7 +118,7 @@ pub(crate) fn typed_options(options: &[(&str, String)]) -> Option<String> {
 pub(crate) fn words(words: &[String]) -> Option<String> {
     let quoted = |word: &String| match word.is_empty() {
         true => Some("''".to_owned()),
-        false => quoted(word),
+        false => quote(word),
     };
     let quoted: Option<Vec<String>> = without_key(words).iter().map(quoted).collect();
     quoted.map(|words| words.join(" ")).filter(|words| words.chars().count() <= 4 * LONGEST)
@@ -148,9 +148,8 @@ fn without_key(words: &[String]) -> Vec<String> {
     shown.collect()
 }
 
-/// A word quoted so that a POSIX shell reads back exactly the same bytes; `None` if it would not be
-/// what it looks like.
-pub(crate) fn quoted(word: &str) -> Option<String> {
+/// A word quoted so that a POSIX shell reads back exactly the same bytes; `None` if it cannot be shown as it is.
+pub(crate) fn quote(word: &str) -> Option<String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
     if word.is_empty() || word.chars().count() > LONGEST || printable(word, LONGEST) != word {
         return None;

@@ -1,4 +1,4 @@
-//! What a program consists of: its studies, and the commands that only it or one of its studies has.
+//! The parts of a program: its studies, and the commands that only it or one of its studies has.
 
 use std::error::Error;
 use std::path::Path;
@@ -12,7 +12,7 @@ use retold_judge::JudgeStudy;
 use retold_study::error::Clash;
 use retold_study::{Registration, Studies};
 
-/// What a program consists of: its studies and its own commands.
+/// The parts of a program: its studies and its own commands.
 pub struct Catalogue {
     studies: Studies,
     pub(crate) commands: Vec<OwnCommand>,
@@ -54,7 +54,7 @@ impl Catalogue {
     }
 }
 
-/// What a command does.
+/// The function that executes a command.
 pub(crate) type Run =
     Box<dyn Fn(&ArgMatches, &Global<'_>, &Output) -> Result<Status, CliError> + Send + Sync>;
 

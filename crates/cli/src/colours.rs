@@ -28,20 +28,20 @@ fn refuse(no_color: Option<&OsStr>, term: Option<&OsStr>) -> bool {
 
 /// A word that says that something is wrong.
 pub(crate) fn alarm(word: &str, has_colours: bool) -> String {
-    painted(word, AnsiColor::Red.on_default().bold(), has_colours)
+    paint(word, AnsiColor::Red.on_default().bold(), has_colours)
 }
 
 /// A word that says that something is missing.
 pub(crate) fn caution(word: &str, has_colours: bool) -> String {
-    painted(word, AnsiColor::Yellow.on_default().bold(), has_colours)
+    paint(word, AnsiColor::Yellow.on_default().bold(), has_colours)
 }
 
 /// A word before what one can do.
 pub(crate) fn advice(word: &str, has_colours: bool) -> String {
-    painted(word, AnsiColor::Cyan.on_default(), has_colours)
+    paint(word, AnsiColor::Cyan.on_default(), has_colours)
 }
 
-fn painted(word: &str, style: Style, has_colours: bool) -> String {
+fn paint(word: &str, style: Style, has_colours: bool) -> String {
     match has_colours {
         true => format!("{style}{word}{style:#}"),
         false => word.to_owned(),

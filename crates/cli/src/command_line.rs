@@ -33,11 +33,11 @@ pub(crate) fn of_program(own: &[&OwnCommand], program: &str) -> clap::Command {
         .display_name(program)
         .bin_name(program)
         .subcommands(commands::study::command(of_studies));
-    help::with_first_page(renamed(command, program), &of_program, program)
+    help::with_first_page(rename_program(command, program), &of_program, program)
 }
 
 /// The help of a command for a program of another name: commands in it are that program's.
-fn renamed(command: clap::Command, program: &str) -> clap::Command {
+fn rename_program(command: clap::Command, program: &str) -> clap::Command {
     if program == "retold" {
         return command;
     }
@@ -52,5 +52,5 @@ fn renamed(command: clap::Command, program: &str) -> clap::Command {
         let arg = help.into_iter().fold(arg, |arg, help| arg.help(help));
         long_help.into_iter().fold(arg, |arg, help| arg.long_help(help))
     });
-    command.mut_subcommands(|command| renamed(command, program))
+    command.mut_subcommands(|command| rename_program(command, program))
 }

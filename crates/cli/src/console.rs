@@ -1,11 +1,11 @@
-//! Where a person is asked: shows texts, and reads what the person types, line by line, or what a script writes to standard
-//! input.
+//! The console on which a person is asked: shows texts, and reads the lines that the person types, or that a script
+//! writes to standard input.
 
 use std::io::{BufRead, Read, Write};
 
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use crate::signal::interrupted;
+use crate::signal::wait_for_interrupt;
 use retold::escaping::inert_lines;
 
 /// The longest line that is read, in bytes; the rest becomes the next line.
@@ -15,11 +15,11 @@ const LONGEST: u64 = 10_000;
 pub(crate) struct Console {
     /// Standard output is reserved for one JSON object, so texts go to standard error.
     json: bool,
-    /// What is read, once a line was waited for.
+    /// The lines of the input, once a line was waited for.
     lines: Option<UnboundedReceiver<String>>,
 }
 
-/// What a person has done.
+/// An input from a person.
 pub(crate) enum ConsoleInput {
     /// Typed a line.
     Line(String),
@@ -46,12 +46,12 @@ impl Console {
         };
     }
 
-    /// Waits for what the person does next.
+    /// Waits for the person's next input.
     pub(crate) async fn next(&mut self) -> ConsoleInput {
         let lines = self.lines.get_or_insert_with(read_lines);
         tokio::select! {
             line = lines.recv() => line.map_or(ConsoleInput::End, ConsoleInput::Line),
-            true = interrupted() => ConsoleInput::Interrupt,
+            true = wait_for_interrupt() => ConsoleInput::Interrupt,
         }
     }
 }

@@ -81,7 +81,7 @@ pub(crate) fn show_run(
     })?;
     let may_hide = |error: &CliError| match first.is_checked_as_read() {
         true => error.status == Status::Difference,
-        false => first.unverified().is_some(),
+        false => first.unverified_end().is_some(),
     };
     match through(std::slice::from_ref(&first), output, || work(&first)) {
         Err(error) if may_hide(&error) => {
@@ -136,7 +136,7 @@ fn say(views: &[RunView], output: &Output) -> Result<Option<(RunId, CliError)>, 
     let is_cut = |view: &&RunView| view.damage().is_some();
     let damaged = views.iter().find(is_cut);
     let damaged = damaged.or_else(|| views.iter().find(|view| view.verdict().is_damaged()));
-    if let Some(last) = views.iter().find_map(RunView::unverified) {
+    if let Some(last) = views.iter().find_map(RunView::unverified_end) {
         output.not_verified(last);
     }
     match damaged {

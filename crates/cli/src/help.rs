@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use clap::{Arg, Command};
 use clap::builder::Styles;
+use clap::{Arg, Command};
 
 /// What one wants to do, and with which commands. All other commands are named below these.
 const GROUPS: [(&str, &[&str]); 4] = [

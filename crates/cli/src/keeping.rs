@@ -2,19 +2,19 @@
 
 use std::path::Path;
 
-use crate::again::typed;
+use crate::again::spell_commands;
 use crate::error::write_err;
 use retold::id::RunId;
 use retold_archive::user_cache;
 use retold_archive::{Verdict, Verifying};
 
-/// What is to be kept about a log.
+/// The verdicts to keep about a log.
 pub(crate) enum Keeping {
     /// Nothing: it is small, or it is not a log.
     Nothing,
-    /// What is found, if it does not change meanwhile.
+    /// The verdicts, if the log does not change meanwhile.
     Begun(Verifying),
-    /// What is found cannot be kept.
+    /// Verdicts cannot be kept, for this reason.
     Failed(String),
 }
 
@@ -32,8 +32,7 @@ impl Keeping {
         }
     }
 
-    /// Keeps what was found. If that cannot be done, this says why: the commands that would know it have to verify
-    /// the run themselves.
+    /// Keeps the verdicts. If that fails, this says why: commands that need a verdict have to verify the run themselves.
     pub(crate) fn keep(self, found: Vec<(RunId, Verdict)>) {
         let failed = match self {
             _ if found.is_empty() => None,
@@ -42,7 +41,7 @@ impl Keeping {
             Keeping::Failed(why) => Some(why),
         };
         if let Some(why) = failed {
-            write_err(&typed(&format!(
+            write_err(&spell_commands(&format!(
                 "warning: what was found is not kept: {why}\n  hint: until it is, `retold show` verifies a long run each time\n"
             )));
         }

@@ -61,13 +61,13 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
     umask::restrict();
     ScratchFolder::remove_left();
     signal::tidy_up();
-    let code = executed(catalogue);
+    let code = execute(catalogue);
     signal::give_way();
     leftovers::remove_all();
     code
 }
 
-fn executed(catalogue: &Catalogue) -> ExitCode {
+fn execute(catalogue: &Catalogue) -> ExitCode {
     let plays: Vec<OwnCommand> = commands::study::plays(catalogue.studies()).collect();
     let own: Vec<&OwnCommand> = catalogue.commands.iter().chain(&plays).collect();
     let (global, asked) = match arguments(&own) {

@@ -78,7 +78,7 @@ impl BudgetArgs {
     }
 
     /// What several runs may use together, if it is limited.
-    pub(crate) fn shared(&self) -> Result<Option<Arc<Budget>>, CliError> {
+    pub(crate) fn shared_budget(&self) -> Result<Option<Arc<Budget>>, CliError> {
         match (self.max_tokens, self.max_cost) {
             (None, None) => Ok(None),
             _ => Ok(Some(Arc::new(self.budget()?))),

@@ -18,7 +18,7 @@ pub(crate) fn missing(log: &str) -> String {
 /// What to look at if a log cannot be opened, read or written at a path or URL.
 pub(crate) fn unreachable(log: &str) -> String {
     if !BucketUrl::is_one(Path::new(log)) {
-        return unopened(Path::new(log));
+        return open_hint(Path::new(log));
     }
     let (scheme, _) = log.split_once(':').unwrap_or((log, ""));
     let Some(variables) = credential_variables(scheme) else {
@@ -58,7 +58,7 @@ pub(crate) fn log_within(folder: &Path) -> Option<String> {
 }
 
 /// Why a log in a file cannot be opened, judging by its path.
-fn unopened(log: &Path) -> String {
+fn open_hint(log: &Path) -> String {
     let folder = log.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let shown = folder.display();
     if log.is_dir() {

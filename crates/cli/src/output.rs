@@ -18,7 +18,7 @@ use retold::log::{Fault, Finding};
 use retold::run::clock::Stopwatch;
 use retold_archive::{Damage, Verdict};
 
-pub(crate) use retold::counted::{counted, grouped};
+pub(crate) use retold::counted::{count_of, group_digits};
 
 /// Where results go.
 pub(crate) struct Output {
@@ -33,7 +33,7 @@ pub(crate) struct Output {
     begun: Cell<bool>,
     /// Whether the reader of stdout has left.
     left: Cell<bool>,
-    /// What is damaged, if that was said.
+    /// The damage that was reported, if any.
     damage: RefCell<Option<Value>>,
     /// The last event of the run that is not verified, if that is to be said.
     not_verified: Cell<Option<Seq>>,
@@ -85,14 +85,13 @@ impl Output {
         self.since.elapsed()
     }
 
-    /// Stdout is a page or a recording: what is wrong with a run is only said by the error that the command
-    /// ends with, on stderr.
+    /// Stdout is a page or a recording: damage is reported only on stderr, by the error that the command ends with.
     pub(crate) fn is_a_document(&self) {
         self.document.set(true);
     }
 
     /// What follows goes through a pager, if it is for people.
-    pub(crate) fn paged(&self, pager: PagerArg) {
+    pub(crate) fn use_pager(&self, pager: PagerArg) {
         if let Some(command) = pager.command().filter(|_| !self.json) {
             *self.paging.borrow_mut() = Paging::Wanted(command);
         }
@@ -126,7 +125,7 @@ impl Output {
     /// Prints text. Models and files cannot control the terminal.
     pub(crate) fn text(&self, text: &str) -> Result<(), CliError> {
         if let Some(Seq(last)) = self.not_verified.take() {
-            let events = counted(last, "event");
+            let events = count_of(last, "event");
             let word = colours::caution("NOT VERIFIED:", colours::on_stdout());
             self.write(format!(
                 "{word} only the events needed for this output were checked. Omit --unverified to verify all {events} first (cached until the log changes).\n"
@@ -135,8 +134,8 @@ impl Output {
         self.write(inert_lines(text).as_bytes())
     }
 
-    /// Prints what is damaged, in a list.
-    pub(crate) fn damaged(&self, what: &str) -> Result<(), CliError> {
+    /// Prints a line about damage, in a list.
+    pub(crate) fn print_damage(&self, what: &str) -> Result<(), CliError> {
         self.write(damaged_line(what, colours::on_stdout()).as_bytes())
     }
 
@@ -148,8 +147,8 @@ impl Output {
         }
     }
 
-    /// Says before anything else what is wrong with a run: as the first line, or as `damaged` in the object. Only the
-    /// first time is said. `subject` is what the run is called there.
+    /// Reports the damage of a run before anything else: as the first line, or as `damaged` in the object. It is
+    /// reported only once. `subject` is the name of the run in the message.
     pub(crate) fn verdict(&self, verdict: &Verdict, subject: &str) -> Result<(), CliError> {
         let (seq, fault) = match (&verdict.from, &verdict.whole) {
             (Some(Damage { seq, fault }), _) => (Some(*seq), fault),
@@ -177,7 +176,7 @@ impl Output {
 
     /// Prints one JSON object.
     pub(crate) fn object(&self, value: &impl Serialize) -> Result<(), CliError> {
-        let said = self.said();
+        let said = self.run_fields();
         let text = if said.is_empty() {
             json_text(value)?
         } else {
@@ -196,8 +195,8 @@ impl Output {
         Ok(OutputList { output: self, is_empty: true })
     }
 
-    /// What an object says about its runs beside what was asked for.
-    fn said(&self) -> Map<String, Value> {
+    /// The fields about its runs that an object has in addition: `damaged` and `not_verified`.
+    fn run_fields(&self) -> Map<String, Value> {
         let damaged = self.damage.borrow().clone().map(|damage| ("damaged", damage));
         let not_verified =
             self.not_verified.get().map(|last| ("not_verified", json!({"events": last})));
@@ -233,7 +232,7 @@ impl Output {
     }
 
     /// Notes that nobody reads the output any more, which is not an error: `retold log | head`.
-    pub(crate) fn left(&self) {
+    pub(crate) fn mark_unread(&self) {
         self.left.set(true);
     }
 
@@ -259,7 +258,7 @@ impl OutputList<'_> {
 
     /// Prints the other fields, and the end.
     pub(crate) fn end(self, others: Value) -> Result<(), CliError> {
-        let mut fields = self.output.said();
+        let mut fields = self.output.run_fields();
         if let Value::Object(others) = others {
             fields.extend(others);
         }
@@ -277,7 +276,7 @@ fn not_json(error: serde_json::Error) -> CliError {
     CliError::new(Status::Io, format!("the result cannot be written as JSON: {error}"))
 }
 
-/// What a run is called where no other can be meant.
+/// The name of a run where no other can be meant.
 pub(crate) const THIS_RUN: &str = "this run";
 
 fn banner(Verdict { from, whole }: &Verdict, subject: &str, has_colours: bool) -> String {

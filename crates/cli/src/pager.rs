@@ -23,7 +23,7 @@ impl PagerArg {
     /// The pager, if there is to be one.
     pub(crate) fn command(self) -> Option<Command> {
         let is_wanted = !self.no_pager && io::stdout().is_terminal();
-        named(variable("PAGER").as_deref()).filter(|_| is_wanted)
+        command_of(variable("PAGER").as_deref()).filter(|_| is_wanted)
     }
 }
 
@@ -34,7 +34,7 @@ fn variable(name: &str) -> Option<String> {
 
 /// The pager that a variable names: a program and its options, separated by spaces, or what only a shell understands.
 /// None if it is empty or `cat`, which are the usual ways to say so.
-fn named(variable: Option<&str>) -> Option<Command> {
+fn command_of(variable: Option<&str>) -> Option<Command> {
     let text = variable.unwrap_or("less");
     if text.contains(['"', '\'', '\\', '$', '|', '&', ';', '<', '>', '(', '`']) {
         let mut command = Command::new("sh");
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn a_pager_is_a_program_with_options_and_may_be_none() {
         let words = |variable| {
-            named(variable).map(|command| {
+            command_of(variable).map(|command| {
                 let arguments = command.get_args().map(|word| word.to_string_lossy().into_owned());
                 [command.get_program().to_string_lossy().into_owned()]
                     .into_iter()

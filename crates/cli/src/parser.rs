@@ -163,7 +163,7 @@ impl Decider for Stoppable {
             {
                 let stop = self.stop.clone();
                 std::thread::spawn(move || {
-                    stop.store(runtime.block_on(signal::interrupted()), Ordering::SeqCst);
+                    stop.store(runtime.block_on(signal::wait_for_interrupt()), Ordering::SeqCst);
                 });
             }
         }
@@ -172,7 +172,7 @@ impl Decider for Stoppable {
 }
 
 /// The existing parsers, for people.
-pub(crate) fn known(parsers: &Parsers) -> String {
+pub(crate) fn parser_list(parsers: &Parsers) -> String {
     let known: Vec<String> =
         parsers.all().map(|(name, version)| format!("{name}@{version}")).collect();
     format!("the parsers are {}", known.join(", "))

@@ -9,7 +9,7 @@ use std::time::Duration;
 use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 
 use crate::error::write_err;
-use crate::output::{Output, grouped};
+use crate::output::{Output, group_digits};
 use retold::escaping::inert_lines;
 use retold::run::Progress;
 use retold::run::clock::Stopwatch;
@@ -129,14 +129,14 @@ fn together(runs: &[Progress]) -> Progress {
     all
 }
 
-/// Says on a terminal that a long run is being verified, until what it returns is dropped.
+/// Says on a terminal that a long run is being verified, until the returned guard is dropped.
 pub(crate) fn verifying(output: &Output) -> Option<ProgressGuard> {
     if output.is_quiet() || !std::io::stderr().is_terminal() {
         return None;
     }
     let bar = ProgressBar::new_spinner();
     bar.set_message("verifying the run, once until its log changes");
-    // What is kept from the last time is read sooner than this.
+    // A kept verdict is read sooner than this.
     bar.enable_steady_tick(Duration::from_millis(200));
     Some(ProgressGuard(bar))
 }
@@ -170,7 +170,7 @@ pub(crate) fn pace(done: u64, per_second: f64, left: Option<Duration>) -> String
         0 => String::new(),
         _ if per_second < 1.0 => format!("  {:.0}/min{left}", per_second * 60.0),
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate")]
-        _ => format!("  {}/s{left}", grouped(per_second.round() as u64)),
+        _ => format!("  {}/s{left}", group_digits(per_second.round() as u64)),
     }
 }
 
@@ -184,7 +184,7 @@ fn on_bar(bar: &ProgressBar, progress: Progress) {
     }
     bar.set_position(done);
     if progress.failed > 0 {
-        bar.set_message(format!("{} failed", grouped(progress.failed)));
+        bar.set_message(format!("{} failed", group_digits(progress.failed)));
     }
     if progress.expected > 0 && done >= progress.expected {
         bar.finish_and_clear();
@@ -194,11 +194,14 @@ fn on_bar(bar: &ProgressBar, progress: Progress) {
 fn line(progress: Progress, elapsed: Duration) -> String {
     let done = progress.exchanges + progress.failed;
     let rate = done as f64 / elapsed.as_secs_f64().max(1e-9);
-    let mut line = format!("{} answers", grouped(done));
+    let mut line = format!("{} answers", group_digits(done));
     if progress.expected > 0 {
         let share = 100.0 * done as f64 / progress.expected as f64;
-        line =
-            format!("{} of {} answers ({share:.0} %)", grouped(done), grouped(progress.expected));
+        line = format!(
+            "{} of {} answers ({share:.0} %)",
+            group_digits(done),
+            group_digits(progress.expected)
+        );
         // Before the first answer, there is no basis for an estimate.
         if done > 0 {
             let left = progress.expected.saturating_sub(done) as f64 / rate.max(1e-9);

@@ -14,7 +14,7 @@ use retold::sidecar::{self, SidecarError};
 use retold_archive::bucket;
 use retold_wire::{KnownKeys, ProgramSettings, RedactionKey, Rules};
 
-/// What the name of a key file ends in.
+/// The ending of the name of a key file.
 const ENDING: &str = "-key";
 
 /// The longest key file that is read.
@@ -115,7 +115,7 @@ pub(crate) enum RunRedactionKey<'a> {
 }
 
 /// Refuses to record more of a run without its key: nothing could be taken out.
-pub(crate) fn needed(run: RunId, rules: &Rules) -> Result<(), CliError> {
+pub(crate) fn require_key(run: RunId, rules: &Rules) -> Result<(), CliError> {
     let Some(place) = rules.lacks_key() else { return Ok(()) };
     let message = format!(
         "run {run} was recorded with --redact, and its key is not in {place}: without it, nothing would be taken out"
@@ -123,7 +123,7 @@ pub(crate) fn needed(run: RunId, rules: &Rules) -> Result<(), CliError> {
     Err(CliError::usage(message).hint(HOW_TO_GET))
 }
 
-/// What is said where the key of a run is missing.
+/// The hint if the key of a run is missing.
 pub(crate) const HOW_TO_GET: &str = "the key is in the file LOG-key beside the log in which the run was recorded: add \
     its line to this file, or import a recording that was exported there with --with-key";
 

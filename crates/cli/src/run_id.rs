@@ -1,4 +1,4 @@
-//! What is random about a new run: its id, and a seed that nobody chose.
+//! The random parts of a new run: its id, and a seed that nobody chose.
 
 use crate::error::{CliError, Status};
 use retold::id::RunId;

@@ -2,7 +2,7 @@
 
 use crate::global::Global;
 
-/// What the schema of parser files is called.
+/// The name of the schema of parser files.
 pub(crate) const PARSERS: &str = "parsers";
 
 /// The experiments whose configs have a schema, and [`PARSERS`].

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use retold::counted::counted;
+use retold::counted::count_of;
 use retold::encoding::decode;
 use retold::id::{CallPath, RunId, Sample, Seq};
 use retold::jsonl::{JsonlError, JsonlReader, read_whole};
@@ -124,7 +124,7 @@ pub(crate) fn typed_value(text: &str) -> Value {
 }
 
 /// The values that may be given, for people.
-pub(crate) fn listed(values: &[Value]) -> String {
+pub(crate) fn value_list(values: &[Value]) -> String {
     let shown = values.iter().map(|value| value.as_str().map_or(value.to_string(), str::to_owned));
     shown.collect::<Vec<_>>().join(", ")
 }
@@ -235,7 +235,7 @@ impl ScoreFile<'_> {
             let line = lines.at(usize::try_from(begins).unwrap_or(usize::MAX));
             if record.len() != headers.len() {
                 let [cells, columns] = [(record.len(), "cell"), (headers.len(), "column")]
-                    .map(|(n, what)| counted(n as u64, what));
+                    .map(|(n, what)| count_of(n as u64, what));
                 return Err(ScoreRowError::Cells { path: self.name(), line, cells, columns });
             }
             let cell = |at: Option<usize>| {
@@ -296,7 +296,7 @@ impl ScoreFile<'_> {
                 path,
                 line,
                 value,
-                values: listed(self.values),
+                values: value_list(self.values),
             });
         }
         rows.scores.add(score).map_err(|source| self.wrong(source))

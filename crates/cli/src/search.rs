@@ -20,11 +20,7 @@ pub(crate) fn depth(selected: &RunSelection, at_once: UnverifiedArg) -> Unverifi
 }
 
 /// The questions and answers of a run that have all words of a text.
-pub(crate) fn found(
-    view: &RunView,
-    text: &str,
-    global: &Global,
-) -> Result<BTreeSet<Seq>, CliError> {
+pub(crate) fn find(view: &RunView, text: &str, global: &Global) -> Result<BTreeSet<Seq>, CliError> {
     let log = view.before_damage();
     let place = match log.backend().file() {
         Some(_) if view.damage().is_none() => {

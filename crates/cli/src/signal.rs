@@ -58,20 +58,20 @@ fn end(received: StopSignal) {
 
 /// Waits for Ctrl-C, for the SIGTERM with which a system ends programs, or for the SIGHUP of a
 /// closing terminal. False if it cannot wait for any of them.
-pub(crate) async fn interrupted() -> bool {
+pub(crate) async fn wait_for_interrupt() -> bool {
     #[cfg(unix)]
     {
         tokio::select! {
-            insisted = insisted() => insisted,
+            insisted = wait_for_insistence() => insisted,
             () = hung_up() => true,
         }
     }
     #[cfg(not(unix))]
-    insisted().await
+    wait_for_insistence().await
 }
 
 /// Waits for Ctrl-C or SIGTERM. A closing terminal may send several SIGHUPs, which count as one.
-pub(crate) async fn insisted() -> bool {
+pub(crate) async fn wait_for_insistence() -> bool {
     ARE_AWAITED.store(true, Ordering::SeqCst);
     #[cfg(unix)]
     {

@@ -1,4 +1,4 @@
-//! Whatever the program makes is for its user alone: prompts and answers are in most of it.
+//! Makes everything that the program creates private to its user: most of it holds prompts and answers.
 
 #[cfg(unix)]
 use rustix::{fs::Mode, process::umask};

@@ -38,8 +38,8 @@ pub struct GroupDifference {
     pub test: Option<PermutationTest>,
 }
 
-/// The difference between two groups of draws. `name` seeds what is drawn; without `clustered`, it is not known which
-/// draws are independent, so that nothing is said of chance.
+/// The difference between two groups of draws. `name` seeds the random numbers. Without `clustered`, it is not known
+/// which draws are independent, so nothing is said about chance.
 pub fn difference(
     kind: FigureKind,
     name: &str,
@@ -120,7 +120,7 @@ pub fn newcombe(one: (f64, f64), other: (f64, f64)) -> Option<Interval> {
 }
 
 /// A group by its clusters, from sums and counts.
-pub(crate) fn clustered<'a>(draws: impl Iterator<Item = (&'a str, f64, f64)>) -> ClusteredDraws {
+pub(crate) fn by_cluster<'a>(draws: impl Iterator<Item = (&'a str, f64, f64)>) -> ClusteredDraws {
     let mut clustered = ClusteredDraws(BTreeMap::new());
     draws.for_each(|(cluster, sum, count)| clustered.add_all(cluster, sum, count));
     clustered

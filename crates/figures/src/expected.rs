@@ -27,7 +27,7 @@ pub struct ExpectedInterval {
     pub draws: u64,
     /// Clusters.
     pub clusters: u64,
-    /// What the clusters are.
+    /// The kind of cluster.
     pub unit: String,
     /// The value in the model run; `None` without draws.
     pub value: Option<f64>,
@@ -46,7 +46,7 @@ fn half_width(interval: Interval) -> f64 {
 }
 
 /// Draws of a share at worst, in clusters of these sizes: every other cluster, by size, answers the other way.
-fn divided(mut sizes: Vec<f64>) -> ClusteredDraws {
+fn worst_draws(mut sizes: Vec<f64>) -> ClusteredDraws {
     sizes.sort_by(f64::total_cmp);
     let mut draws = ClusteredDraws::default();
     for (at, size) in sizes.into_iter().enumerate() {
@@ -58,10 +58,10 @@ fn divided(mut sizes: Vec<f64>) -> ClusteredDraws {
 
 impl Figure {
     /// How wide its interval will be in a run like this one.
-    pub fn expected(&self) -> ExpectedInterval {
+    pub fn expected_interval(&self) -> ExpectedInterval {
         let estimate = self.estimate();
         let at_worst = || {
-            let draws = divided(self.clustered().0.into_values().map(|[_, n]| n).collect());
+            let draws = worst_draws(self.by_cluster().0.into_values().map(|[_, n]| n).collect());
             self.interval_of(&draws).map(half_width)
         };
         ExpectedInterval {
@@ -80,7 +80,7 @@ impl Figure {
 impl FigureTable {
     /// How wide the intervals of its groups will be in runs like these. At worst, the clusters of a group are taken as equally
     /// large.
-    pub fn expected(&self) -> Vec<ExpectedInterval> {
+    pub fn expected_intervals(&self) -> Vec<ExpectedInterval> {
         let of = |group: &FigureGroup| {
             let FigureGroup { draws, clusters, value, interval, .. } = group;
             let name = std::iter::once(self.title())
@@ -89,7 +89,7 @@ impl FigureTable {
             let at_worst = || {
                 let size = *draws as f64 / *clusters as f64;
                 let sizes = (0..*clusters).map(|_| size).collect();
-                divided(sizes).interval(self.kind, &name).map(half_width)
+                worst_draws(sizes).interval(self.kind, &name).map(half_width)
             };
             let is_share = self.kind == FigureKind::Share && *clusters > 0;
             ExpectedInterval {
@@ -165,7 +165,7 @@ mod tests {
             let (runs, truth) = (150, share as f64 / 100.0);
             let (mut foretold, mut found, mut covered, mut covered_at_worst) = (0.0, 0.0, 0, 0);
             for _ in 0..runs {
-                let expected = population.run(&mut rng).expected();
+                let expected = population.run(&mut rng).expected_interval();
                 let (half, worst) =
                     (expected.half_width.unwrap(), expected.half_width_at_worst.unwrap());
                 let next = population.run(&mut rng).estimate();
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn at_worst_is_no_wider_than_what_can_happen() {
         let population = Population { clusters: 400, size: 4, share: 50, alike: 100 };
-        let expected = population.run(&mut rng_for(1, "worst")).expected();
+        let expected = population.run(&mut rng_for(1, "worst")).expected_interval();
         let (half, worst) = (expected.half_width.unwrap(), expected.half_width_at_worst.unwrap());
         assert!((half / worst - 1.0).abs() < 0.05, "{expected:?}");
         // The normal interval of clusters that are alike throughout.
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn at_worst_is_wilsons_interval_of_independent_draws() {
         let population = Population { clusters: 100, size: 1, share: 10, alike: 0 };
-        let expected = population.run(&mut rng_for(1, "independent")).expected();
+        let expected = population.run(&mut rng_for(1, "independent")).expected_interval();
         let z = crate::Z;
         let half = z / (2.0 * (100.0 + z * z).sqrt());
         assert!((expected.half_width_at_worst.unwrap() - half).abs() < 1e-12, "{expected:?}");
@@ -213,11 +213,11 @@ mod tests {
     #[test]
     fn without_clusters_or_bounds_nothing_is_foretold() {
         let one = Population { clusters: 1, size: 4, share: 50, alike: 0 };
-        let one = one.run(&mut rng_for(1, "one")).expected();
+        let one = one.run(&mut rng_for(1, "one")).expected_interval();
         assert_eq!((one.half_width, one.half_width_at_worst), (None, None));
         let mean =
             Population { clusters: 9, size: 4, share: 50, alike: 0 }.run(&mut rng_for(1, "mean"));
-        let mean = Figure { kind: FigureKind::Mean, ..mean }.expected();
+        let mean = Figure { kind: FigureKind::Mean, ..mean }.expected_interval();
         assert!(mean.half_width.is_some() && mean.half_width_at_worst.is_none(), "{mean:?}");
     }
 }

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::difference::{clustered, interval_between};
+use crate::difference::{by_cluster, interval_between};
 use crate::draws::{ClusteredDraws, Sums};
 use crate::interval::{Interval, bootstrap, wilson};
 
@@ -49,29 +49,29 @@ pub struct Draws {
 /// A figure that a study leads with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// What it is, for people.
+    /// The name, for people.
     pub name: String,
     /// Where the study's report has the same number, if it has it: a JSON pointer.
     pub pointer: Option<String>,
     /// How it is read.
     pub kind: FigureKind,
-    /// What the clusters are, in the plural, and why one of them is not independent within itself:
+    /// The kind of cluster, in the plural, and why one of them is not independent within itself:
     /// `games: the players of a game react to each other`.
     pub unit: &'static str,
-    /// What it is the mean of.
+    /// The draws of which it is the mean.
     pub draws: Vec<Draws>,
 }
 
 /// A figure's value and interval.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Estimate {
-    /// What it is.
+    /// The figure's name.
     pub name: String,
     /// Where the study's report has the same number, if it has it.
     pub pointer: Option<String>,
     /// How it is read.
     pub kind: FigureKind,
-    /// What the clusters are, and why.
+    /// The kind of cluster, and why: see [`Figure::unit`].
     pub unit: &'static str,
     /// The mean of all draws; `None` without draws.
     pub value: Option<f64>,
@@ -134,9 +134,9 @@ pub struct ComparedFigure {
 
 impl Figure {
     /// Its draws by cluster.
-    pub(crate) fn clustered(&self) -> ClusteredDraws {
+    pub(crate) fn by_cluster(&self) -> ClusteredDraws {
         let drawn = self.draws.iter().filter(|draws| draws.count > 0);
-        clustered(drawn.map(|draws| (&*draws.cluster, draws.sum, f64::from(draws.count))))
+        by_cluster(drawn.map(|draws| (&*draws.cluster, draws.sum, f64::from(draws.count))))
     }
 
     /// The interval of draws of this figure.
@@ -151,7 +151,7 @@ impl Figure {
     /// Its value and interval.
     pub fn estimate(&self) -> Estimate {
         let drawn = self.draws.iter().filter(|draws| draws.count > 0);
-        let clusters = self.clustered();
+        let clusters = self.by_cluster();
         let interval = self.interval_of(&clusters);
         let lanes: u64 = drawn.clone().count() as u64;
         Estimate {
@@ -168,7 +168,7 @@ impl Figure {
     }
 
     /// Its difference from the same figure in another run.
-    fn compared(&self, other: Option<&Figure>, pairing: Pairing) -> ComparedFigure {
+    fn compare(&self, other: Option<&Figure>, pairing: Pairing) -> ComparedFigure {
         let nothing = ComparedFigure {
             one: self.estimate(),
             other: other.map(Figure::estimate),
@@ -181,14 +181,14 @@ impl Figure {
         };
         match (other, pairing) {
             (None, _) => nothing,
-            (Some(other), Pairing::Lanes) => self.paired(other, nothing),
-            (Some(other), Pairing::Strangers) => self.unpaired(other, nothing),
+            (Some(other), Pairing::Lanes) => self.compare_lanes(other, nothing),
+            (Some(other), Pairing::Strangers) => self.compare_strangers(other, nothing),
         }
     }
 
     /// The difference between strangers.
-    fn unpaired(&self, other: &Figure, found: ComparedFigure) -> ComparedFigure {
-        let (one, other) = (self.clustered(), other.clustered());
+    fn compare_strangers(&self, other: &Figure, found: ComparedFigure) -> ComparedFigure {
+        let (one, other) = (self.by_cluster(), other.by_cluster());
         ComparedFigure {
             clusters: one.clusters().min(other.clusters()),
             difference: other.mean().zip(one.mean()).map(|(other, one)| other - one),
@@ -198,7 +198,7 @@ impl Figure {
     }
 
     /// The difference over the lanes that both runs have.
-    fn paired(&self, other: &Figure, found: ComparedFigure) -> ComparedFigure {
+    fn compare_lanes(&self, other: &Figure, found: ComparedFigure) -> ComparedFigure {
         let lane = |draws: &Draws| (draws.count > 0).then(|| (draws.lane.clone(), draws.clone()));
         let theirs: BTreeMap<String, Draws> = other.draws.iter().filter_map(lane).collect();
         let mut clusters: BTreeMap<&str, Sums<4>> = BTreeMap::new();
@@ -236,7 +236,7 @@ impl Figure {
 /// second run has are left out.
 pub fn compared_figures(one: &[Figure], other: &[Figure], pairing: Pairing) -> Vec<ComparedFigure> {
     let twin = |figure: &Figure| other.iter().find(|other| other.name == figure.name);
-    one.iter().map(|figure| figure.compared(twin(figure), pairing)).collect()
+    one.iter().map(|figure| figure.compare(twin(figure), pairing)).collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use rand_chacha::ChaCha12Rng;
 use retold::run::{below, rng_for};
 use serde::Serialize;
 
-use crate::merged::{MOST_CLUSTERS, merged, set_size};
+use crate::merged::{MOST_CLUSTERS, merge, set_size};
 
 /// The quantile of the normal distribution for an interval of 95 %.
 pub const Z: f64 = 1.959_963_984_540_054;
@@ -66,7 +66,7 @@ pub fn wilson(sum: f64, count: f64) -> Option<Interval> {
     let half = Z * (share * (1.0 - share) / count + square / (4.0 * count * count)).sqrt();
     let scale = 1.0 + square / count;
     let (low, high) = (((centre - half) / scale).max(0.0), ((centre + half) / scale).min(1.0));
-    // Rounding must not exclude what was observed.
+    // Rounding must not exclude the observed share.
     let low = if sum <= 0.0 { 0.0 } else { low };
     let high = if sum >= count { 1.0 } else { high };
     Some(Interval { low, high, method: IntervalMethod::Wilson })
@@ -86,9 +86,9 @@ pub(crate) fn bootstrap<const N: usize>(
     if clusters.len() < 2 {
         return None;
     }
-    let clusters = merged(clusters, set_size(clusters.len()));
+    let clusters = merge(clusters, set_size(clusters.len()));
     let mut rng = rng_for(SEED, &format!("bootstrap/{name}"));
-    percentiles(|| figure(resampled(&clusters, &mut rng)))
+    percentiles(|| figure(resample(&clusters, &mut rng)))
 }
 
 /// The same of the difference between two groups, of each of which clusters are drawn.
@@ -100,11 +100,11 @@ pub(crate) fn bootstrap_between(
     if one.len() < 2 || other.len() < 2 {
         return None;
     }
-    let [one, other] = [one, other].map(|clusters| merged(clusters, set_size(clusters.len())));
+    let [one, other] = [one, other].map(|clusters| merge(clusters, set_size(clusters.len())));
     let mut rng = rng_for(SEED, &format!("bootstrap/{name}"));
     percentiles(|| {
-        let [sum, n] = resampled(&one, &mut rng);
-        let [other, m] = resampled(&other, &mut rng);
+        let [sum, n] = resample(&one, &mut rng);
+        let [other, m] = resample(&other, &mut rng);
         (n > 0.0 && m > 0.0).then(|| other / m - sum / n)
     })
 }
@@ -131,7 +131,7 @@ pub(crate) fn bootstrap_units<T: Copy>(
 }
 
 /// The sums of as many clusters as there are, drawn with replacement.
-fn resampled<const N: usize>(clusters: &[[f64; N]], rng: &mut ChaCha12Rng) -> [f64; N] {
+fn resample<const N: usize>(clusters: &[[f64; N]], rng: &mut ChaCha12Rng) -> [f64; N] {
     let mut all = [0.0; N];
     for _ in clusters {
         let drawn = &clusters[below(clusters.len(), rng)];

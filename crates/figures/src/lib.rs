@@ -1,6 +1,6 @@
-//! Figures of recorded runs: what is counted, its intervals, its differences, and how well judges agree.
+//! Figures of recorded runs: counts, intervals, differences, and how well judges agree.
 //!
-//! - [`FigureDefinition`]: a figure of any run, as people write it down; [`FigureTable`]: what it is in recorded runs.
+//! - [`FigureDefinition`]: a figure of any run, as people write it down; [`FigureTable`]: its values in recorded runs.
 //! - [`Figure`], [`Estimate`], [`ComparedFigure`]: the figures that a study leads with.
 //! - [`ClusteredDraws`], [`difference()`]: any draws by cluster: their mean, and the difference between two groups.
 //! - [`Interval`]: 95 % intervals: [`wilson`], [`clopper_pearson`], [`newcombe`], and bootstraps of clusters.
@@ -8,7 +8,7 @@
 //! - [`PermutationTest`]: how often chance alone makes such a difference.
 //! - [`agreement`]: Krippendorff's alpha and Cohen's kappa.
 //!
-//! Everything is a function of the draws and of a figure's name, which seeds what is drawn by chance: the same figures have
+//! Everything is a function of the draws and of a figure's name, which seeds the random numbers: the same figures have
 //! the same intervals everywhere. `scripts/figures-check` compares all of it with scipy, statsmodels and krippendorff.
 
 pub mod agreement;

@@ -1,4 +1,4 @@
-//! Many clusters as fewer, so that what is drawn at random takes no longer.
+//! Merges many clusters into fewer, so that drawing at random takes no longer.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ pub(crate) fn set_size(clusters: usize) -> usize {
 
 /// Clusters in sets of a size, which differ by at most one. Which are together is drawn: their order may mean something, and
 /// then sets of neighbours, or of every n-th, would be too different or too much alike.
-pub(crate) fn merged<const N: usize>(clusters: &[Sums<N>], size: usize) -> Cow<'_, [Sums<N>]> {
+pub(crate) fn merge<const N: usize>(clusters: &[Sums<N>], size: usize) -> Cow<'_, [Sums<N>]> {
     if size <= 1 {
         return Cow::Borrowed(clusters);
     }
@@ -40,7 +40,7 @@ mod tests {
         let clusters = |count: usize| vec![[1.0, 1.0]; count];
         for (count, size, sets) in [(0, 1, 0), (1, 1, 1), (10_000, 1, 10_000), (10_001, 2, 5_001)] {
             assert_eq!(set_size(count), size);
-            let found = merged(&clusters(count), size).into_owned();
+            let found = merge(&clusters(count), size).into_owned();
             assert_eq!(found.len(), sets);
             let sums: Vec<f64> = found.iter().map(|[_, n]| *n).collect();
             assert_eq!(sums.iter().sum::<f64>(), count as f64);

@@ -6,7 +6,7 @@ use retold::run::{below, rng_for};
 use serde::Serialize;
 
 use crate::draws::Sums;
-use crate::merged::{merged, set_size};
+use crate::merged::{merge, set_size};
 
 /// The most assignments that are all tried.
 pub const EXACT_ASSIGNMENTS: u64 = 20_000;
@@ -20,7 +20,7 @@ const SEED: u64 = 0;
 /// Differences that are closer than this, for their size, are the same: they are sums in another order.
 const ROUNDING: f64 = 1e-10;
 
-/// What a permutation test found.
+/// The result of a permutation test.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PermutationTest {
     /// The share of assignments of clusters to groups with a difference at least as large, in either direction. Of
@@ -41,7 +41,7 @@ pub(crate) fn between(name: &str, one: &[Sums<2>], other: &[Sums<2>]) -> Option<
     }
     // Sets that may be in either group must be of one size.
     let together = set_size(one.len() + other.len());
-    let [one, other] = [one, other].map(|clusters| merged(clusters, together));
+    let [one, other] = [one, other].map(|clusters| merge(clusters, together));
     let mut all: Vec<Sums<2>> = one.iter().chain(other.iter()).copied().collect();
     let total = total(&all);
     let observed = apart(total, self::total(&one))?;
@@ -63,13 +63,13 @@ pub(crate) fn between(name: &str, one: &[Sums<2>], other: &[Sums<2>]) -> Option<
         }
         counts.add(apart(total, self::total(&all[..size])));
     }
-    Some(counts.drawn())
+    Some(counts.into_test())
 }
 
 /// Tests the difference between two groups that have the same clusters: in each cluster, the groups may be exchanged.
 /// `None` without clusters.
 pub(crate) fn within(name: &str, pairs: &[Sums<4>]) -> Option<PermutationTest> {
-    let pairs = merged(pairs, set_size(pairs.len()));
+    let pairs = merge(pairs, set_size(pairs.len()));
     let difference = |sums: Sums<4>| {
         let [one, n, other, m] = sums;
         (n > 0.0 && m > 0.0).then(|| (other / m - one / n).abs())
@@ -93,7 +93,7 @@ pub(crate) fn within(name: &str, pairs: &[Sums<4>]) -> Option<PermutationTest> {
         let exchanged: Vec<bool> = pairs.iter().map(|_| below(2, &mut rng) == 1).collect();
         counts.add(assigned(&|at| exchanged[at]));
     }
-    Some(counts.drawn())
+    Some(counts.into_test())
 }
 
 /// How many assignments have a difference as large as the observed one.
@@ -119,7 +119,7 @@ impl AssignmentCounts {
         PermutationTest { p, assignments: self.tried, exact: true }
     }
 
-    fn drawn(self) -> PermutationTest {
+    fn into_test(self) -> PermutationTest {
         let p = (self.as_large + 1) as f64 / (self.tried + 1) as f64;
         PermutationTest { p, assignments: self.tried, exact: false }
     }

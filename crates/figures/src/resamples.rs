@@ -6,7 +6,7 @@ use crate::{Draws, Figure, FigureKind, IntervalMethod, Pairing, RESAMPLES, compa
 /// Sum and number of the draws of some clusters, and the same in a second run.
 type Cluster = [f64; 4];
 
-/// The means of all resamples of the clusters, sorted: `of` says what is computed from the total.
+/// The sorted values of all resamples of the clusters. `of` computes a value from the total of a resample.
 fn every_resample(clusters: &[Cluster], of: impl Fn(Cluster) -> f64) -> Vec<f64> {
     let n = clusters.len();
     let count = n.pow(u32::try_from(n).unwrap());
@@ -114,7 +114,7 @@ fn differences_have_the_percentiles_of_all_paired_resamples() {
     }
 }
 
-/// What the tests above would notice: an interval of 90 %, and one of draws instead of clusters.
+/// The tests above would notice an interval of 90 %, and one of draws instead of clusters.
 #[test]
 fn other_intervals_are_told_apart() {
     let clusters = clusters(6, 0);

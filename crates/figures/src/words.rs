@@ -1,6 +1,6 @@
 //! Figures as people read them, in the terminal, on the page and in reports.
 
-use retold::counted::counted;
+use retold::counted::count_of;
 
 use crate::{ComparedFigure, Estimate, ExpectedInterval, FigureKind, Interval, Pairing};
 
@@ -80,7 +80,7 @@ pub fn other_seeds(first: u64, others: &[u64]) -> Option<String> {
         (differing, _) => Some(format!(
             "{} with a seed other than that of the first run ({first}), so lanes with the same name may be different \
              people: these differences are unpaired, of all draws of each run",
-            counted(differing.len() as u64, "run")
+            count_of(differing.len() as u64, "run")
         )),
     }
 }

@@ -132,7 +132,7 @@ pub fn load(file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
     let config: JudgeConfig = file.read(NAME)?;
     let JudgeConfig { seed, name, template, values, scale, strategies, samples, .. } = config;
     let JudgeConfig { calls, labels, request, model, limits, retry, .. } = config;
-    let verdicts = Verdicts::given(values, scale).map_err(|wrong| wrong.at(file.path))?;
+    let verdicts = Verdicts::from_keys(values, scale).map_err(|wrong| wrong.at(file.path))?;
     let strategies = strategies.unwrap_or_else(|| verdicts.strategies());
     let settings = JudgeSettings {
         name,

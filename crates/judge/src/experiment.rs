@@ -57,7 +57,7 @@ impl Judge {
     ///
     /// # Errors
     /// The setting with which it cannot be run.
-    pub fn tried(settings: JudgeSettings) -> Result<Self, StudyError> {
+    pub fn for_new_run(settings: JudgeSettings) -> Result<Self, StudyError> {
         let judge = Judge::new(settings)?;
         for answer in &judge.settings.answers {
             judge.prompt(answer).map_err(in_template)?;
@@ -67,7 +67,7 @@ impl Judge {
 
     fn prompt(&self, answer: &JudgedAnswer) -> Result<String, TemplateError> {
         let JudgedAnswer { call, sample, labels, question, text, .. } = answer;
-        let verdict = self.settings.verdicts.asked();
+        let verdict = self.settings.verdicts.question();
         let values = json!({"answer": text, "question": question, "call": call,
             "sample": sample, "labels": labels, "verdict": verdict});
         let prompt = self.templates.render(TEMPLATE, values)?;
@@ -125,7 +125,7 @@ impl Experiment for Judge {
             if judging.asked == *samples
                 && let Some(judging) = open.take()
             {
-                let (judged, causes) = judging.judged(&self.settings);
+                let (judged, causes) = judging.into_judged(&self.settings);
                 run.record(judged, &causes)?;
             }
             Ok(())
@@ -159,7 +159,7 @@ impl<'a> Judging<'a> {
         }
     }
 
-    fn judged(self, settings: &JudgeSettings) -> (Judged, Vec<DecisionRef>) {
+    fn into_judged(self, settings: &JudgeSettings) -> (Judged, Vec<DecisionRef>) {
         let Judging { answer, asked, samples, causes } = self;
         let JudgedAnswer { seq, call, sample, .. } = answer;
         let unanswered = asked - samples.len() as u32;

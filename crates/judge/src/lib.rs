@@ -3,7 +3,7 @@
 //!
 //! Calls are named `judge/SEQ`, by the answer's seq in the judged run, and have the labels of its call.
 //!
-//! - [`JudgeConfig`]: the file; [`JudgeSettings`]: what is recorded, with the answers to be judged.
+//! - [`JudgeConfig`]: the file; [`JudgeSettings`]: the recorded settings, with the answers to be judged.
 //! - [`Judge`]: the experiment. [`Judged`] is its fact, [`JudgeTally`] its state.
 //! - [`JudgeStudy`]: the study as a program offers it; [`SimulatedJudge`] plays it for the simulated model.
 

@@ -18,7 +18,7 @@ impl Player for SimulatedJudge {
         format!("I weighed what was said.\n<verdict>{verdict}</verdict>")
     }
 
-    fn malformed(&self, request: &Request, dice: &mut Dice) -> Vec<(&'static str, String)> {
+    fn defects(&self, request: &Request, dice: &mut Dice) -> Vec<(&'static str, String)> {
         let verdict = verdict(request, dice);
         let broken = ["I would rather not say.".to_owned(), format!("<verdict>{verdict}\nor so")];
         KINDS.iter().copied().zip(broken).collect()

@@ -1,4 +1,4 @@
-//! The facts of a judge and what they fold into.
+//! The facts of a judge and the state that they fold into.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

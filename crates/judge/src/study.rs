@@ -34,16 +34,16 @@ impl Registration for JudgeStudy {
     }
 
     fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
-        Ok(Box::new(Judge::new(settings.typed::<JudgeSettings>()?.into_owned())?))
+        Ok(Box::new(Judge::new(settings.read::<JudgeSettings>()?.into_owned())?))
     }
 
     fn check(&self, settings: &ExperimentSettings) -> Result<(), StudyError> {
-        Judge::tried(settings.typed::<JudgeSettings>()?.into_owned()).map(drop)
+        Judge::for_new_run(settings.read::<JudgeSettings>()?.into_owned()).map(drop)
     }
 
     /// The answers come from the run that is judged.
     fn draw(&self, file: &ConfigFile<'_>, study: &mut Study) -> Result<(), ConfigError> {
-        let settings = study.settings.experiment.typed::<JudgeSettings>();
+        let settings = study.settings.experiment.read::<JudgeSettings>();
         match settings.is_ok_and(|settings| settings.of.is_some()) {
             true => Ok(()),
             false => Err(file.wrong(
@@ -58,7 +58,7 @@ impl Registration for JudgeStudy {
     }
 
     fn samples(&self, settings: &ExperimentSettings) -> Vec<Request> {
-        let Ok(settings) = settings.typed::<JudgeSettings>() else { return Vec::new() };
+        let Ok(settings) = settings.read::<JudgeSettings>() else { return Vec::new() };
         settings.request.sample().into_iter().collect()
     }
 

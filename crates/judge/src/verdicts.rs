@@ -35,7 +35,7 @@ impl Verdicts {
     ///
     /// # Errors
     /// The key, and what is wrong with it.
-    pub(crate) fn given(
+    pub(crate) fn from_keys(
         values: Option<Vec<String>>,
         scale: Option<JudgeScale>,
     ) -> Result<Self, ConfigProblem> {
@@ -66,7 +66,7 @@ impl Verdicts {
     }
 
     /// The sentence that asks for one.
-    pub(crate) fn asked(&self) -> String {
+    pub(crate) fn question(&self) -> String {
         match self {
             Verdicts::Values(values) => format!("{ASKED}{ONE_OF}{}.", values.join(", ")),
             Verdicts::Scale(JudgeScale { from, to }) => format!("{ASKED}{NUMBER}{from} to {to}."),
@@ -149,8 +149,8 @@ mod tests {
     fn verdicts_are_given_in_one_way() {
         let values = |values: &[&str]| Some(values.iter().map(|v| (*v).to_owned()).collect());
         let scale = |from, to| Some(JudgeScale { from, to });
-        assert!(Verdicts::given(values(&["a", "b"]), None).is_ok());
-        assert!(Verdicts::given(None, scale(1, 5)).is_ok());
+        assert!(Verdicts::from_keys(values(&["a", "b"]), None).is_ok());
+        assert!(Verdicts::from_keys(None, scale(1, 5)).is_ok());
         for (values, scale, key) in [
             (None, None, "values"),
             (values(&["a"]), None, "values"),
@@ -159,7 +159,7 @@ mod tests {
             (values(&["a", "b"]), scale(1, 5), "scale"),
             (None, scale(5, 5), "scale"),
         ] {
-            assert_eq!(Verdicts::given(values, scale).unwrap_err().key, key);
+            assert_eq!(Verdicts::from_keys(values, scale).unwrap_err().key, key);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What the Python package runs in its own process, without threads and without a runtime, because neither survives a
-//! fork: parsers, and reading a log as tables. Recording and replaying is done by the program `retold`.
+//! The parts of retold that the Python package runs in its own process, without threads and without a runtime, because
+//! neither survives a fork: parsers, and reading a log as tables. Recording and replaying is done by the program `retold`.
 
 mod convert;
 mod parse;
@@ -24,7 +24,7 @@ fn is_a_key(name: &str) -> bool {
     retold::model::is_a_key(name)
 }
 
-/// An error that Python raises as `ValueError`: what was given cannot be used.
+/// An error that Python raises as `ValueError`: the input cannot be used.
 fn value_error(error: impl std::fmt::Display) -> PyErr {
     pyo3::exceptions::PyValueError::new_err(error.to_string())
 }

@@ -18,11 +18,11 @@ pub(crate) fn parse<'py>(
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
     let parser = parser_of(parser, params)?;
     let parsed: Vec<Value> =
-        py.detach(|| texts.iter().map(|text| decided(&*parser, text)).collect());
+        py.detach(|| texts.iter().map(|text| decide(&*parser, text)).collect());
     parsed.iter().map(|one| convert::value(py, one)).collect()
 }
 
-fn decided(parser: &dyn AnyParser, text: &str) -> Value {
+fn decide(parser: &dyn AnyParser, text: &str) -> Value {
     let (ParsedAnswer { method, value, reasoning, warnings }, verdict) = parser.parse_any(text);
     json!([value, method, reasoning, warnings, verdict])
 }

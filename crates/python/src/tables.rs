@@ -30,7 +30,7 @@ pub(crate) fn run_ids(
     names: Option<Vec<String>>,
 ) -> PyResult<Vec<String>> {
     py.detach(|| {
-        let archive = opened(&log)?;
+        let archive = open_log(&log)?;
         let Some(names) = names else {
             let heads = archive.backend().reader().and_then(|mut reader| reader.runs());
             return Ok(heads.map_err(log_error)?.iter().map(|head| head.run.to_string()).collect());
@@ -90,9 +90,10 @@ struct Batches {
 
 impl Batches {
     fn open(log: &Path, runs: &[String], table: &str, prompts: bool) -> PyResult<Self> {
-        let table = Table::named(table).ok_or_else(|| value_error(format!("no table {table}")))?;
-        let archive = opened(log)?;
-        let run = |name: &String| trusted(&archive, name, table);
+        let table =
+            Table::by_name(table).ok_or_else(|| value_error(format!("no table {table}")))?;
+        let archive = open_log(log)?;
+        let run = |name: &String| trusted_run(&archive, name, table);
         let left = runs.iter().map(run).collect::<PyResult<VecDeque<_>>>()?;
         let mut labels = LabelColumns::default();
         if table.has_labels() {
@@ -145,12 +146,12 @@ fn recorded_name(started: &RunStarted) -> Option<String> {
     started.name().map(str::to_owned)
 }
 
-fn opened(log: &Path) -> PyResult<Archive> {
+fn open_log(log: &Path) -> PyResult<Archive> {
     Archive::open_unchanged(log, SqliteOptions::default()).map_err(log_error)
 }
 
 /// A run up to what can be trusted of it. Its row in the list of runs needs only its beginning and its end.
-fn trusted(archive: &Archive, name: &str, table: Table) -> PyResult<(SharedBackend, RunId)> {
+fn trusted_run(archive: &Archive, name: &str, table: Table) -> PyResult<(SharedBackend, RunId)> {
     let found = find(archive.backend().as_ref(), name, &recorded_name).map_err(value_error)?;
     let (backend, run) = (archive.backend().clone(), found.head.run);
     if table == Table::Runs {
@@ -160,7 +161,7 @@ fn trusted(archive: &Archive, name: &str, table: Table) -> PyResult<(SharedBacke
     Ok((view.map_err(log_error)?.log().backend().clone(), run))
 }
 
-/// A row as a dictionary: JSON as what it stands for, times in RFC 3339.
+/// A row as a dictionary: JSON as values of Python, times in RFC 3339.
 fn plain_row<'py>(
     py: Python<'py>,
     columns: &[Column],

@@ -1,19 +1,19 @@
-//! What was run.
+//! The section that identifies a run.
 
 use std::fmt::Write;
 
-use retold::counted::{counted, grouped};
+use retold::counted::{count_of, group_digits};
 use retold::escaping::printable;
 use retold::totals::Attempts;
 
-use crate::html::{escaped, escaped_lines};
+use crate::html::{escape, escape_lines};
 use crate::page::between;
 use crate::{RunPart, RunSummary};
 
 /// The longest recorded settings that are shown, in characters.
 const MOST_SETTINGS: usize = 200_000;
 
-/// What was run, when, which models answered, and what it used.
+/// Writes the experiment, the time, the models that answered, and the usage.
 pub(crate) fn html(part: &RunPart, page: &mut String) {
     let RunSummary { run, started, began, ended, outcome, figures, .. } = &part.summary;
     let counts = &figures.all.counts;
@@ -21,7 +21,7 @@ pub(crate) fn html(part: &RunPart, page: &mut String) {
     let _ = writeln!(page, "<section>");
     cautions(&part.summary, page);
     for line in part.in_force.lines() {
-        let _ = writeln!(page, "<p class=note>{}</p>", escaped(line, 400));
+        let _ = writeln!(page, "<p class=note>{}</p>", escape(line, 400));
     }
     let seed = started.drawn_from();
     let Attempts { made, failed, .. } = counts.attempts;
@@ -30,10 +30,10 @@ pub(crate) fn html(part: &RunPart, page: &mut String) {
         ("experiment", started.experiment.clone()),
         ("recorded", between(*began, *ended)),
         ("kind of model", started.model["kind"].as_str().unwrap_or("?").to_owned()),
-        ("models asked", asked(&part.summary)),
+        ("models asked", asked_models(&part.summary)),
         ("answered by", answered_by(&part.summary)),
         ("calls", counts.calls.text()),
-        ("attempts", format!("{}, {} failed", grouped(made), grouped(failed))),
+        ("attempts", format!("{}, {} failed", group_digits(made), group_digits(failed))),
         ("tokens", counts.tokens.text()),
         ("cost", figures.all.cost.lines().join("; ")),
         ("seed", seed.map_or_else(|| "none is drawn from".to_owned(), |it| it.to_string())),
@@ -47,7 +47,7 @@ pub(crate) fn html(part: &RunPart, page: &mut String) {
     }
     page.push_str("<table class=about>\n");
     for (name, value) in rows {
-        let _ = writeln!(page, "<tr><th>{name}</th><td>{}</td></tr>", escaped(&value, 600));
+        let _ = writeln!(page, "<tr><th>{name}</th><td>{}</td></tr>", escape(&value, 600));
     }
     page.push_str("</table>\n");
     let settings = serde_json::to_string_pretty(&started.settings).unwrap_or_default();
@@ -55,7 +55,7 @@ pub(crate) fn html(part: &RunPart, page: &mut String) {
     let _ = writeln!(
         page,
         "<details><summary>Settings</summary>\n<pre tabindex=0>{}</pre></details>\n</section>",
-        escaped_lines(&cut)
+        escape_lines(&cut)
     );
 }
 
@@ -72,11 +72,11 @@ fn cautions(summary: &RunSummary, page: &mut String) {
 }
 
 /// The models that were asked.
-pub(crate) fn asked(summary: &RunSummary) -> String {
+pub(crate) fn asked_models(summary: &RunSummary) -> String {
     let models = summary.figures.models.iter();
     let models: Vec<String> = models
         .map(|(model, of)| {
-            format!("{} ({})", printable(model, 80), counted(of.counts.calls.asked, "call"))
+            format!("{} ({})", printable(model, 80), count_of(of.counts.calls.asked, "call"))
         })
         .collect();
     if models.is_empty() { "none".to_owned() } else { models.join(", ") }
@@ -87,7 +87,7 @@ fn answered_by(summary: &RunSummary) -> String {
     let models = summary.figures.all.counts.reported_as.iter();
     let models: Vec<String> = models
         .map(|(model, answers)| {
-            format!("{} ({})", printable(model, 80), counted(*answers, "answer"))
+            format!("{} ({})", printable(model, 80), count_of(*answers, "answer"))
         })
         .collect();
     if models.is_empty() { "not reported".to_owned() } else { models.join(", ") }

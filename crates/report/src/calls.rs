@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use retold::counted::counted;
+use retold::counted::count_of;
 use retold::totals::{Calls, Counts, Latency, Tokens};
 
 use crate::RunSummary;
-use crate::html::{TABLE_END, begin_table, escaped};
+use crate::html::{TABLE_END, begin_table, escape};
 
 /// A table with a row for each kind of call.
 pub(crate) fn html(summary: &RunSummary, page: &mut String) {
@@ -33,9 +33,9 @@ pub(crate) fn html(summary: &RunSummary, page: &mut String) {
             "<tr><td>{}</td><td class=n>{asked}</td><td class=n>{answered}</td><td class=n>{failed}</td>\
              <td class=n>{open}</td><td class=n>{}</td><td class=n>{}</td><td class=n>{}</td>\
              <td class=n>{}</td><td class=n>{}</td></tr>",
-            escaped(kind, 100),
-            known(tokens.prompt, tokens),
-            known(tokens.completion, tokens),
+            escape(kind, 100),
+            token_count(tokens.prompt, tokens),
+            token_count(tokens.completion, tokens),
             latency(|latency| latency.p50),
             latency(|latency| latency.p90),
             latency(|latency| latency.p99)
@@ -45,13 +45,13 @@ pub(crate) fn html(summary: &RunSummary, page: &mut String) {
 }
 
 /// A number of tokens, and in how many answers none were counted.
-fn known(number: Option<u64>, tokens: &Tokens) -> String {
+fn token_count(number: Option<u64>, tokens: &Tokens) -> String {
     match (number, tokens.uncounted) {
         _ if tokens.counted + tokens.uncounted == 0 => "-".to_owned(),
         (None, _) => "unknown".to_owned(),
         (Some(number), 0) => number.to_string(),
         (Some(number), uncounted) => {
-            format!("{number}, unknown for {}", counted(uncounted, "answer"))
+            format!("{number}, unknown for {}", count_of(uncounted, "answer"))
         }
     }
 }

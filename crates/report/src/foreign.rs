@@ -54,7 +54,7 @@ fn outcomes(kinds: &BTreeMap<String, Counts>) -> Chart {
 fn usage(numbers: &BTreeMap<String, Counts>, by: &str, what: &str) -> Vec<Chart> {
     let mut charts = Vec::new();
     if numbers.values().any(|of| of.tokens.counted > 0) {
-        // What was not counted has no bar, rather than one of 0.
+        // A group without counted tokens has no bar, rather than one of 0.
         let counted = numbers.iter().filter(|(_, of)| of.tokens.counted > 0);
         let bar = |(name, of): (&String, &Counts)| {
             let tokens = [of.tokens.prompt, of.tokens.completion];

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use retold::counted::grouped;
+use retold::counted::group_digits;
 use retold_figures::{Estimate, Figure};
 
-use crate::html::{TABLE_END, begin_table, escaped};
+use crate::html::{TABLE_END, begin_table, escape};
 use crate::{MOST_GROUPS, RunPart};
 
 /// A table of the figures, with their intervals.
@@ -22,14 +22,14 @@ pub(crate) fn html(part: &RunPart, page: &mut String) {
             page,
             "<tr><td>{}</td><td class=n data-pointer=\"{}\" data-value=\"{}\">{}</td><td class=n>{}</td>\
              <td class=n>{}</td><td class=n>{}</td><td class=said>{}</td></tr>",
-            escaped(&figure.name, 100),
-            escaped(figure.pointer.as_deref().unwrap_or(""), 200),
+            escape(&figure.name, 100),
+            escape(figure.pointer.as_deref().unwrap_or(""), 200),
             figure.value.map_or_else(String::new, |value| value.to_string()),
             figure.value_text(),
             figure.interval_text(),
             figure.draws,
             figure.clusters,
-            escaped(&sampled(&figure), 200),
+            escape(&interval_basis(&figure), 200),
         );
     }
     page.push_str(TABLE_END);
@@ -40,7 +40,7 @@ pub(crate) fn html(part: &RunPart, page: &mut String) {
 /// How many figures are left out, and the command that shows them.
 pub(crate) fn more_figures(all: usize, command: &str, page: &mut String) {
     if all > MOST_GROUPS {
-        let all = grouped(all as u64);
+        let all = group_digits(all as u64);
         let _ = writeln!(
             page,
             "<p>Listed are the first {MOST_GROUPS} of {all} figures; <code>{command}</code> shows them all.</p>"
@@ -48,8 +48,8 @@ pub(crate) fn more_figures(all: usize, command: &str, page: &mut String) {
     }
 }
 
-/// How the interval was computed, and what was resampled; or why there is none.
-pub(crate) fn sampled(figure: &Estimate) -> String {
+/// The method of the interval and the unit that was resampled, or the reason why there is no interval.
+pub(crate) fn interval_basis(figure: &Estimate) -> String {
     match figure.interval {
         Some(interval) => format!("{} over {}", interval.method.as_str(), figure.unit),
         None if figure.draws == 0 => "none: there are no draws".to_owned(),

@@ -3,7 +3,7 @@
 use retold::escaping::printable;
 
 /// A text as HTML shows it.
-pub(crate) fn escaped(text: &str, most: usize) -> String {
+pub(crate) fn escape(text: &str, most: usize) -> String {
     let mut out = String::new();
     for c in printable(text, most).chars() {
         match c {
@@ -19,15 +19,15 @@ pub(crate) fn escaped(text: &str, most: usize) -> String {
 }
 
 /// A text of several lines as HTML shows it.
-pub(crate) fn escaped_lines(text: &str) -> String {
-    text.lines().map(|line| format!("{}\n", escaped(line, 400))).collect()
+pub(crate) fn escape_lines(text: &str) -> String {
+    text.lines().map(|line| format!("{}\n", escape(line, 400))).collect()
 }
 
 /// What begins a table that may be wider than the page: it scrolls within itself. On paper, its headings are repeated on
 /// each page.
 pub(crate) fn begin_table<H: AsRef<str>>(headings: impl IntoIterator<Item = H>) -> String {
     let cells =
-        headings.into_iter().map(|heading| format!("<th>{}</th>", escaped(heading.as_ref(), 100)));
+        headings.into_iter().map(|heading| format!("<th>{}</th>", escape(heading.as_ref(), 100)));
     let cells: String = cells.collect();
     format!("<div class=wide tabindex=0>\n<table>\n<thead>\n<tr>{cells}</tr>\n</thead>\n<tbody>\n")
 }

@@ -1,10 +1,10 @@
-//! Runs as one self-contained page: what was run, its headline figures with intervals, plots with their numbers as CSV, and
-//! how its decisions were found.
+//! Runs as one self-contained page: the experiment, its headline figures with intervals, plots with their numbers as CSV,
+//! and the methods by which decisions were found.
 //!
 //! The page needs no network and no script, and can be printed. All text of models and files is
 //! escaped, and control characters are shown as such.
 //!
-//! - [`RunSummary`]: what is said about any run.
+//! - [`RunSummary`]: the summary of any run.
 //! - [`charts`]: the plots of a run whose experiment is not at hand.
 //! - [`ReportPage`]: the page of one run, or of several side by side.
 
@@ -29,13 +29,13 @@ use retold_study::charts::Chart;
 pub use foreign::charts;
 pub use summary::{Methods, RunSummary, methods};
 
-/// The most groups of a table or a plot; what is left out is said below it.
+/// The most groups of a table or a plot; a note below it says that others are left out.
 pub(crate) const MOST_GROUPS: usize = 30;
 
 /// The most runs on a page.
 pub const MOST_RUNS: usize = MOST_GROUPS;
 
-/// What is reported about one run.
+/// The parts of a report about one run.
 #[derive(Debug, Clone)]
 pub struct RunPart {
     /// The run.
@@ -50,7 +50,7 @@ pub struct RunPart {
     pub in_force: String,
 }
 
-/// What a page is read on.
+/// The medium on which a page is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Medium {
     /// A screen: much can be unfolded, and numbers can be saved.

@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use retold::counted::counted;
+use retold::counted::count_of;
 use retold::escaping::printable;
 use retold::event::PROGRAM;
 use retold::id::Time;
 
-use crate::html::{escaped, escaped_lines};
+use crate::html::{escape, escape_lines};
 use crate::{Medium, ReportPage, RunPart};
 use crate::{about, calls, decisions, figure_table, headline, plotted, runs_table, side_by_side};
 
@@ -26,7 +26,7 @@ impl ReportPage {
     /// # Errors
     /// If a plot cannot be drawn.
     pub fn html(&self, medium: Medium) -> Result<String, DrawError> {
-        let title = escaped(&self.title(), 200);
+        let title = escape(&self.title(), 200);
         let class = if self.runs.len() > 1 { " class=several" } else { "" };
         let mut page = format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -35,7 +35,7 @@ impl ReportPage {
              <title>Report: {title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main{class}>\n"
         );
         // Writing to a string cannot fail, here and below.
-        let _ = writeln!(page, "<h1>{title}</h1>\n<p class=date>{}</p>", self.recorded());
+        let _ = writeln!(page, "<h1>{title}</h1>\n<p class=date>{}</p>", self.date_line());
         match self.runs.as_slice() {
             [one] => about::html(one, &mut page),
             runs => runs_table::html(runs, &mut page),
@@ -58,11 +58,11 @@ impl ReportPage {
         Ok(page)
     }
 
-    /// What the page is about: `deliberation, run 7a7a7a7a`, `"pilot" (program), 16 runs`.
+    /// The subject of the page: `deliberation, run 7a7a7a7a`, `"pilot" (program), 16 runs`.
     fn title(&self) -> String {
         let runs = match self.runs.as_slice() {
             [one] => format!("run {}", one.summary.run.short(8)),
-            runs => counted(runs.len() as u64, "run"),
+            runs => count_of(runs.len() as u64, "run"),
         };
         let Some(RunPart { summary, .. }) = self.runs.first() else { return runs };
         let started = &summary.started;
@@ -81,13 +81,13 @@ impl ReportPage {
     }
 
     /// When the runs were recorded.
-    fn recorded(&self) -> String {
+    fn date_line(&self) -> String {
         let began = self.runs.iter().map(|part| part.summary.began).min().unwrap_or_default();
-        format!("recorded {}", between(began, self.ended()))
+        format!("recorded {}", between(began, self.end()))
     }
 
     /// When the last event of all runs was recorded.
-    pub fn ended(&self) -> Time {
+    pub fn end(&self) -> Time {
         self.runs.iter().map(|part| part.summary.ended).max().unwrap_or_default()
     }
 
@@ -107,11 +107,11 @@ impl ReportPage {
                 runs => side_by_side::html(runs, page)?,
             }
         }
-        self.runs.iter().for_each(|part| decisions::found(&part.summary, page));
+        self.runs.iter().for_each(|part| decisions::write_counts(&part.summary, page));
         Ok(())
     }
 
-    /// What is about one run alone. Of many runs, it is folded, and their plots are left out.
+    /// The part about one run. On a page of many runs, it is folded, and its plots are left out.
     fn of_run(
         &self,
         part: &RunPart,
@@ -146,7 +146,7 @@ impl ReportPage {
         let _ = writeln!(page, "<h2>Calls, tokens, latency{of}</h2>");
         calls::html(&part.summary, page);
         if !part.text.is_empty() {
-            let text = escaped_lines(&part.text);
+            let text = escape_lines(&part.text);
             let _ = writeln!(
                 page,
                 "<details><summary>The study's own report{of}</summary>\n<pre tabindex=0>{text}</pre></details>"

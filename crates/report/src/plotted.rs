@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use retold_study::charts::Chart;
 
-use crate::html::escaped;
-use crate::plot::{limited, svg};
+use crate::html::escape;
+use crate::plot::{limit, svg};
 
-/// A plot with its title and its numbers as CSV, which are saved as a file of this name. `run` is what is typed for the run.
+/// A plot with its title and its numbers as CSV, which are saved as a file of this name. `run` is the run as it is typed.
 pub(crate) fn html(
     chart: &Chart,
     file: &str,
@@ -21,17 +21,17 @@ pub(crate) fn html(
         writer.write_record(row)?;
     }
     let bytes = writer.into_inner().map_err(|e| e.to_string())?;
-    let drawn = limited(chart);
+    let drawn = limit(chart);
     let left_out = drawn.left_out(run);
     // Writing to a string cannot fail.
     let _ = writeln!(
         page,
         "<figure aria-label=\"{0}\">\n<figcaption>{0} <a download=\"{1}\" href=\"data:text/csv;base64,{2}\">CSV</a></figcaption>\n<div class=wide tabindex=0>{3}</div>{4}</figure>",
-        escaped(&chart.title, 160),
-        escaped(&format!("{file}.csv"), 100),
+        escape(&chart.title, 160),
+        escape(&format!("{file}.csv"), 100),
         data_encoding::BASE64.encode(&bytes),
         svg(&drawn.chart)?,
-        left_out.map_or_else(String::new, |said| format!("\n<p>{}</p>", escaped(&said, 300)))
+        left_out.map_or_else(String::new, |said| format!("\n<p>{}</p>", escape(&said, 300)))
     );
     Ok(())
 }

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use retold::compare::setting_differences;
-use retold::counted::{counted, grouped};
+use retold::counted::{count_of, group_digits};
 use retold::escaping::printable;
 use retold::event::RunStarted;
 use retold::totals::{Figures, dollars};
 use serde_json::Value;
 
-use crate::html::{TABLE_END, begin_table, escaped};
+use crate::html::{TABLE_END, begin_table, escape};
 use crate::page::between;
 use crate::{RunPart, about};
 
@@ -25,8 +25,11 @@ pub(crate) fn html(runs: &[RunPart], page: &mut String) {
     let simulated = runs.iter().filter(|part| part.summary.started.is_simulated()).count();
     // Writing to a string cannot fail, here and below.
     if simulated > 0 {
-        let which =
-            if simulated == runs.len() { "all of".to_owned() } else { grouped(simulated as u64) };
+        let which = if simulated == runs.len() {
+            "all of".to_owned()
+        } else {
+            group_digits(simulated as u64)
+        };
         let _ = writeln!(
             page,
             "<p class=banner>SIMULATED: a program made up the answers of {which} {}; they are not data</p>",
@@ -42,7 +45,7 @@ pub(crate) fn html(runs: &[RunPart], page: &mut String) {
             if unfinished == 1 {
                 "1 run is".to_owned()
             } else {
-                format!("{} are", counted(unfinished as u64, "run"))
+                format!("{} are", count_of(unfinished as u64, "run"))
             }
         );
     }
@@ -68,20 +71,20 @@ pub(crate) fn html(runs: &[RunPart], page: &mut String) {
             "<tr><td>{}</td><td class=said>{}</td><td class=n>{}</td><td class=said>{}</td><td class=n>{}</td><td class=n>{}</td>\
              <td class=n>{}</td><td class=n>{}</td><td>{}</td></tr>",
             summary.run.short(8),
-            settings.iter().map(|said| escaped(said, 200)).collect::<Vec<_>>().join("<br>"),
+            settings.iter().map(|said| escape(said, 200)).collect::<Vec<_>>().join("<br>"),
             between(summary.began, summary.began),
-            escaped(&about::asked(summary), 200),
-            grouped(calls.asked),
-            grouped(calls.failed),
+            escape(&about::asked_models(summary), 200),
+            group_digits(calls.asked),
+            group_digits(calls.failed),
             cost(&summary.figures),
             seed.map_or_else(|| "none".to_owned(), |seed| seed.to_string()),
-            escaped(summary.outcome.as_deref().unwrap_or("unfinished"), 60)
+            escape(summary.outcome.as_deref().unwrap_or("unfinished"), 60)
         );
     }
     page.push_str(TABLE_END);
 }
 
-/// What a run cost, and what a merged run and its shards cost together.
+/// The cost of a run, and that of a merged run together with its shards.
 fn cost(figures: &Figures) -> String {
     let own = dollars(figures.all.cost.dollars);
     match &figures.with_shards {
@@ -119,7 +122,7 @@ fn differing(runs: &[&RunStarted]) -> Vec<Vec<String>> {
             let name = path.strip_prefix("experiment.").unwrap_or(path);
             let name = name.strip_prefix("config.").unwrap_or(name);
             let value = of.others.get(&at).unwrap_or(&of.first);
-            format!("{}: {}", printable(name, 80), shown(value.as_ref()))
+            format!("{}: {}", printable(name, 80), value_text(value.as_ref()))
         });
         let more = found.len().saturating_sub(MOST_SETTINGS);
         let more = (more > 0).then(|| format!("{more} more: retold diff RUN RUN"));
@@ -128,7 +131,7 @@ fn differing(runs: &[&RunStarted]) -> Vec<Vec<String>> {
     (0..runs.len()).map(of_run).collect()
 }
 
-fn shown(value: Option<&Value>) -> String {
+fn value_text(value: Option<&Value>) -> String {
     match value {
         None => "not set".to_owned(),
         Some(Value::String(text)) => printable(text, LONGEST),

@@ -3,11 +3,11 @@
 use std::fmt::Write;
 use std::slice::from_ref;
 
-use retold::counted::counted;
+use retold::counted::count_of;
 use retold_figures::{ComparedFigure, Estimate, Figure, Pairing, compared_figures, other_seeds};
 
-use crate::headline::{more_figures, sampled};
-use crate::html::{TABLE_END, begin_table, escaped};
+use crate::headline::{interval_basis, more_figures};
+use crate::html::{TABLE_END, begin_table, escape};
 use crate::page::DrawError;
 use crate::runs_table::differing_settings;
 use crate::{MOST_GROUPS, RunPart, figure_plots, plotted};
@@ -59,7 +59,7 @@ fn table(runs: &[RunPart], names: &[&str], page: &mut String) {
             page,
             "<tr class=first><th scope=rowgroup rowspan={}>{}</th>",
             runs.len(),
-            escaped(name, 100)
+            escape(name, 100)
         );
         let base = figure(first, name);
         let _ = writeln!(page, "{}<td></td><td></td><td></td></tr>", values(first, base));
@@ -84,7 +84,7 @@ fn table(runs: &[RunPart], names: &[&str], page: &mut String) {
     methods(runs, names, page);
     let seeds: Vec<u64> = others.iter().map(|other| other.summary.started.seed).collect();
     if let Some(caution) = other_seeds(first.summary.started.seed, &seeds) {
-        let _ = writeln!(page, "<p>Note: {}.</p>", escaped(&caution, 300));
+        let _ = writeln!(page, "<p>Note: {}.</p>", escape(&caution, 300));
     }
 }
 
@@ -133,7 +133,7 @@ fn difference(compared: Option<&ComparedFigure>) -> String {
         Pairing::Strangers => "unpaired".to_owned(),
         Pairing::Lanes => {
             let changed = compared.lanes_changed;
-            format!("paired over {}, {changed} changed", counted(compared.lanes, "lane"))
+            format!("paired over {}, {changed} changed", count_of(compared.lanes, "lane"))
         }
     };
     format!("<td class=n>{difference}</td>{interval}<td class=said>{over}</td>")
@@ -146,7 +146,7 @@ fn methods(runs: &[RunPart], names: &[&str], page: &mut String) {
         let mut how: Vec<(String, Vec<String>)> = Vec::new();
         for part in runs {
             let Some(figure) = figure(part, name) else { continue };
-            let (said, run) = (sampled(&figure.estimate()), part.summary.run.short(8));
+            let (said, run) = (interval_basis(&figure.estimate()), part.summary.run.short(8));
             match how.iter_mut().find(|(other, _)| *other == said) {
                 Some((_, runs)) => runs.push(run),
                 None => how.push((said, vec![run])),
@@ -158,7 +158,7 @@ fn methods(runs: &[RunPart], names: &[&str], page: &mut String) {
             false => format!("{said} (run {})", runs.join(", ")),
         });
         let said = said.collect::<Vec<_>>().join("; ");
-        let _ = writeln!(page, "<li>{}: {}</li>", escaped(name, 100), escaped(&said, 600));
+        let _ = writeln!(page, "<li>{}: {}</li>", escape(name, 100), escape(&said, 600));
     }
     page.push_str("</ul>\n");
 }

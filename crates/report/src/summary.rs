@@ -1,9 +1,9 @@
-//! What a report says about any run: the numbers of `retold stats`, how the run began and how it ended.
+//! The part of a report that any run has: the numbers of `retold stats`, how the run began and how it ended.
 
 use std::collections::BTreeMap;
 
 use retold::audit::{AuditError, Independence, independence};
-use retold::counted::counted;
+use retold::counted::count_of;
 use retold::event::{Event, RunStarted};
 use retold::id::{RunId, Seq, Time};
 use retold::log::{LogError, Reader};
@@ -76,7 +76,7 @@ impl RunSummary {
     }
 
     /// How the decisions were found.
-    pub fn found(&self) -> DecisionCounts {
+    pub fn decision_counts(&self) -> DecisionCounts {
         let mut found = DecisionCounts::default();
         for parser in self.figures.all.counts.parsers.values() {
             found.decisions += parser.decisions;
@@ -137,7 +137,7 @@ impl DecisionCounts {
             let have = if null == 1 { "has" } else { "have" };
             said.push(format!("{null} {have} the value null"));
         }
-        Some(format!("Of {} in run {run}: {}.", counted(decisions, "decision"), said.join("; ")))
+        Some(format!("Of {} in run {run}: {}.", count_of(decisions, "decision"), said.join("; ")))
     }
 }
 

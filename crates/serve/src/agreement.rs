@@ -11,7 +11,7 @@ use retold_figures::agreement::{
 use crate::job::JobState;
 use crate::site::Site;
 
-/// What is compared: names of decisions, labels of calls, and what differences mean.
+/// A comparison: names of decisions, labels of calls, and the level of measurement.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct AgreementOf {
     pub(crate) names: Vec<String>,
@@ -30,7 +30,7 @@ pub(crate) struct RunAgreement {
 
 impl Site {
     /// What everybody decided about the answers of a run, up to an event.
-    pub(crate) fn rated(
+    pub(crate) fn rated_answers(
         self: &Arc<Self>,
         head: &RunHead,
         end: Seq,

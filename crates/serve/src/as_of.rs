@@ -17,7 +17,7 @@ pub struct AsOf {
     pub last: Option<Seq>,
     /// The state.
     pub state: Value,
-    /// The same as a tree, cut; what the last fact changed is marked.
+    /// The same as a tree, cut; the changes that the last fact made are marked.
     pub tree: TreeNode,
 }
 

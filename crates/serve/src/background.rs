@@ -20,11 +20,11 @@ impl<S> Background<S> {
     }
 
     pub(crate) fn state(&self) -> MutexGuard<'_, S> {
-        locked(&self.state)
+        lock(&self.state)
     }
 
     /// The state once it is not pending any more, or after a time.
-    pub(crate) fn awaited(
+    pub(crate) fn wait_while(
         &self,
         timeout: Duration,
         is_pending: impl FnMut(&mut S) -> bool,
@@ -59,6 +59,6 @@ impl<S: Send + 'static> Background<S> {
     }
 }
 
-pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

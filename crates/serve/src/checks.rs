@@ -1,10 +1,9 @@
 //! The checks of runs, event by event, in the background.
 //!
-//! A run is checked when it is first shown. One that grows while it is shown is checked again when it
-//! is twice as long, and when it has ended: what it gets in between is compared with its hashes where
-//! it is read (see `roll`), so that a long run that is being recorded is not read again and again. If it has
-//! not grown, but the log's files were changed, it is checked again: what was found says nothing of them as they
-//! are now.
+//! A run is checked when it is first shown. One that grows while it is shown is checked again when it is twice as long, and
+//! when it has ended: the events that it gets in between are compared with their hashes where they are read (see `roll`), so
+//! that a long run that is being recorded is not read again and again. If it has not grown, but the log's files were
+//! changed, it is checked again: the earlier result does not apply to the files as they are now.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +14,7 @@ use retold::id::{RunId, Seq};
 use retold::log::{Fault, LogError};
 use retold::run::clock::Stopwatch;
 
-use crate::background::{Background, WAIT_TIMEOUT, locked};
+use crate::background::{Background, WAIT_TIMEOUT, lock};
 use retold_archive::FileStamp;
 use retold_archive::Verdict;
 
@@ -41,7 +40,7 @@ pub(crate) struct Due {
 }
 
 impl Due {
-    /// Whether the log is another one now, by whomever, and not only by what the run got.
+    /// True if the log's files were changed, by any process, other than by new events of the run.
     fn is_changed(&self, now: &Due) -> bool {
         let has_grown = !self.is_over && now.last > self.last;
         self.files.may_differ(&now.files) && !has_grown
@@ -69,7 +68,7 @@ impl FilesNow {
     }
 }
 
-/// What is known about a run by now.
+/// The state of a run's check.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CheckState {
     pub(crate) verdict: Verdict,
@@ -94,9 +93,9 @@ type RunCheck = Background<CheckStand>;
 #[derive(Default)]
 struct CheckStand {
     is_running: bool,
-    /// What was due when it was last checked.
+    /// The last check that has ended.
     checked: Option<CheckOutcome>,
-    /// How it was when it was last to be shown.
+    /// The run as it was when it was last to be shown.
     seen: Option<Due>,
     /// Whether the log was changed between two times when it was to be shown.
     is_changed: bool,
@@ -127,7 +126,7 @@ impl CheckStand {
         self.seen = Some(due.clone());
     }
 
-    /// What was found cannot be what is there.
+    /// Marks the result as outdated: the log as it is now contradicts it.
     fn doubt(&mut self) {
         self.is_changed = true;
         if let Some(checked) = &mut self.checked {
@@ -148,13 +147,13 @@ impl CheckStand {
             true => false,
             _ if due.is_over && !before.is_over => true,
             _ if self.is_changed(due) => checked.may_be_again(),
-            // What was damaged may have been mended.
+            // Damage may have been repaired.
             _ if self.verdict.is_damaged() => due.last != before.last,
             _ => due.last.0 >= before.last.0.saturating_mul(2).max(1),
         }
     }
 
-    fn known(&self) -> CheckState {
+    fn check_state(&self) -> CheckState {
         let is_changed = self.seen.as_ref().is_some_and(|seen| self.is_changed(seen));
         let is_on_the_way =
             self.is_running || self.seen.as_ref().is_some_and(|seen| self.is_due(seen));
@@ -168,12 +167,12 @@ impl CheckStand {
 
 impl Checks {
     fn of(&self, run: RunId) -> Arc<RunCheck> {
-        locked(&self.runs).entry(run).or_default().clone()
+        lock(&self.runs).entry(run).or_default().clone()
     }
 
-    /// What is known about a run.
-    pub(crate) fn known(&self, run: RunId) -> CheckState {
-        self.of(run).state().known()
+    /// The state of a run's check.
+    pub(crate) fn state(&self, run: RunId) -> CheckState {
+        self.of(run).state().check_state()
     }
 
     /// Checks runs in the background, one after the other, and waits a while for those that were never
@@ -193,13 +192,13 @@ impl Checks {
         self.begin(all.clone(), check);
         for due in all {
             let left = timeout.saturating_sub(begun.elapsed());
-            drop(self.of(due.run).awaited(left, |stand| stand.known().is_pending));
+            drop(self.of(due.run).wait_while(left, |stand| stand.check_state().is_pending));
         }
     }
 
-    /// What was found in any run cannot be what is there: it is checked again when it is to be shown.
+    /// Marks the results of all runs as outdated: each run is checked again when it is to be shown.
     pub(crate) fn doubt(&self) {
-        let all: Vec<Arc<RunCheck>> = locked(&self.runs).values().cloned().collect();
+        let all: Vec<Arc<RunCheck>> = lock(&self.runs).values().cloned().collect();
         all.iter().for_each(|check| check.state().doubt());
     }
 
@@ -220,7 +219,7 @@ impl Checks {
         let checks = self.clone();
         std::thread::spawn(move || {
             for due in all {
-                checked(&checks.of(due.run), due, &check);
+                check_if_due(&checks.of(due.run), due, &check);
             }
             if is_survey {
                 checks.is_surveying.store(false, Ordering::Release);
@@ -230,7 +229,7 @@ impl Checks {
 }
 
 /// Checks a run, unless it was or somebody else does.
-fn checked(run: &RunCheck, due: Due, check: &impl Fn(RunId) -> Result<Verdict, LogError>) {
+fn check_if_due(run: &RunCheck, due: Due, check: &impl Fn(RunId) -> Result<Verdict, LogError>) {
     let is_again = {
         let mut stand = run.state();
         if !stand.is_due(&due) {
@@ -276,7 +275,7 @@ mod tests {
                 times.fetch_add(1, Ordering::Relaxed);
                 Ok(Verdict::default())
             });
-            assert!(!checks.known(RUN).is_pending);
+            assert!(!checks.state(RUN).is_pending);
         };
         for last in 100..250 {
             look(due(last, false));
@@ -332,16 +331,16 @@ mod tests {
         stand.is_changed = false;
         stand.seen = Some(now(120, grown));
         stand.look(&now(120, changed.clone()));
-        assert!(stand.is_due(&now(120, changed.clone())) && stand.known().is_pending);
+        assert!(stand.is_due(&now(120, changed.clone())) && stand.check_state().is_pending);
         stand.look(&now(121, changed));
-        assert!(stand.known().is_pending, "it was not checked since");
+        assert!(stand.check_state().is_pending, "it was not checked since");
     }
 
     #[test]
     fn a_check_that_panics_is_over() {
         let checks = Arc::new(Checks::default());
         checks.await_all(vec![due(1, true)], |_| panic!("of a test"));
-        let known = checks.known(RUN);
+        let known = checks.state(RUN);
         assert!(known.verdict.whole.is_some_and(|why| why.to_string().contains("internal error")));
         assert!(!known.is_pending);
     }
@@ -353,13 +352,13 @@ mod tests {
         let held = Mutex::new(held);
         let begun = Stopwatch::start();
         checks.await_all(vec![due(1_000_000, true)], move |_| {
-            let _ = locked(&held).recv_timeout(Duration::from_secs(300));
+            let _ = lock(&held).recv_timeout(Duration::from_secs(300));
             Ok(Verdict::default())
         });
-        assert!(checks.known(RUN).is_pending && begun.elapsed() < Duration::from_secs(60));
+        assert!(checks.state(RUN).is_pending && begun.elapsed() < Duration::from_secs(60));
         release.send(()).unwrap();
         let begun = Stopwatch::start();
-        while checks.known(RUN).is_pending {
+        while checks.state(RUN).is_pending {
             assert!(begun.elapsed() < Duration::from_secs(300), "the check did not end");
             std::thread::sleep(Duration::from_millis(5));
         }

@@ -1,4 +1,4 @@
-//! What pages compute in the background, and what is kept of it between requests.
+//! The results that pages compute in the background and keep between requests.
 
 use std::collections::BTreeMap;
 

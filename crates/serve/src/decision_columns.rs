@@ -23,7 +23,7 @@ const MOST_VALUES: usize = 50;
 /// A decision about the answer to a question.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DecisionEntry {
-    /// Texts of [`DecisionColumns`]: what was decided, the value, and the method.
+    /// Texts of [`DecisionColumns`]: the name of the decision, its value, and its method.
     pub(crate) name: u32,
     value: u32,
     method: u32,
@@ -33,10 +33,10 @@ pub(crate) struct DecisionEntry {
     previous: u32,
 }
 
-/// What is decided where: what is asked for (`NONE` if it does not matter), and the name of the decision.
+/// The kind of call that a decision is about (`NONE` if it does not matter), and the name of the decision.
 pub(crate) type DecisionKey = (u32, u32);
 
-/// What the values of a name are.
+/// The values of the decisions with one name.
 #[derive(Debug, Default)]
 struct NameValues {
     count: usize,
@@ -53,9 +53,9 @@ pub(crate) struct DecisionColumns {
     by_name: BTreeMap<u32, NameValues>,
     /// The last decision about the answer to each question.
     latest: Vec<u32>,
-    /// What is decided where, in the order in which it first was.
+    /// The keys of all decisions, in the order in which they first occurred.
     keys: Vec<DecisionKey>,
-    /// Who decided what: the name of decisions, and what made them.
+    /// The names of decisions, each with a rater that used it.
     raters: BTreeSet<(String, String)>,
     /// Whether the answer to some question has decisions of several names.
     pub(crate) has_several: bool,
@@ -106,7 +106,7 @@ impl DecisionColumns {
     }
 
     /// Notes who decided something, in force or not.
-    pub(crate) fn rated(&mut self, name: &str, by: String) {
+    pub(crate) fn add_rater(&mut self, name: &str, by: String) {
         let rater = (name.to_owned(), by);
         if self.raters.len() < MOST_RATERS || self.raters.contains(&rater) {
             self.raters.insert(rater);
@@ -131,12 +131,12 @@ impl DecisionColumns {
         std::iter::successors(last, |entry| self.entry(entry.previous))
     }
 
-    /// What is decided where, in the order in which it first was.
+    /// The keys of all decisions, in the order in which they first occurred.
     pub(crate) fn keys(&self) -> &[DecisionKey] {
         &self.keys
     }
 
-    /// What is decided.
+    /// The names of all decisions.
     pub(crate) fn names(&self) -> Vec<u32> {
         self.by_name.keys().copied().collect()
     }
@@ -230,10 +230,10 @@ mod tests {
     fn only_raters_of_one_name_can_disagree() {
         let mut columns = columns(&[]);
         for (name, by) in [("vote", "vote@1"), ("mood", "mood@1"), ("vote", "vote@1")] {
-            columns.rated(name, by.to_owned());
+            columns.add_rater(name, by.to_owned());
         }
         assert!(columns.rated_by_several().is_empty());
-        columns.rated("vote", "a person, ada: vote".to_owned());
+        columns.add_rater("vote", "a person, ada: vote".to_owned());
         assert_eq!(columns.rated_by_several(), ["vote"]);
     }
 

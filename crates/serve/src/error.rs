@@ -13,10 +13,10 @@ pub(crate) enum PageError {
     /// The page, run, event or participant of the address does not exist.
     #[error("{0}")]
     NotFound(String),
-    /// What is asked for depends on an event that is damaged or missing.
+    /// The request depends on an event that is damaged or missing.
     #[error("{message}")]
     Untrusted {
-        /// What cannot be shown, and why.
+        /// The part that cannot be shown, and the reason.
         message: String,
         /// The last event before the damage; `None` if there is none.
         last_good: Option<Seq>,
@@ -50,8 +50,8 @@ impl PageError {
         }
     }
 
-    /// Something that an address names does not exist: where it was looked for, what it is, its name,
-    /// and where to look instead.
+    /// An address names something that does not exist: the place that was searched, the kind of thing, its name, and where
+    /// to look instead.
     pub(crate) fn missing(place: &str, what: &str, name: &str, instead: &str) -> Self {
         PageError::NotFound(format!("{place} has no {what} {}: {instead}", printable(name, 100)))
     }

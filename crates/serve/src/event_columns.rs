@@ -20,7 +20,7 @@ use crate::texts::{NONE, Texts};
 /// Events in one read.
 const BATCH: usize = 2048;
 
-/// What is known about an event.
+/// An event, as filters and counts need it.
 #[derive(Debug, Clone, Copy)]
 struct EventRow {
     /// In [`EventColumns::texts`].
@@ -34,7 +34,7 @@ struct EventRow {
     cause: u32,
 }
 
-/// What is known about the events of a run, as far as it was read.
+/// The events of a run, as far as they were read.
 #[derive(Debug, Default)]
 pub(crate) struct EventColumns {
     rows: Vec<EventRow>,
@@ -77,7 +77,7 @@ struct ColumnEntry {
     /// For an answer: the model that the request names.
     asked: Option<String>,
     causes: Vec<u32>,
-    /// What it says about a question.
+    /// Its news about a question.
     news: Option<QuestionNews>,
 }
 
@@ -115,7 +115,7 @@ impl EventColumns {
         first.into_iter().chain(more.into_iter().flatten().copied())
     }
 
-    /// Where the question of each call and sample is, and what it asks for. One that was asked again after a crash
+    /// By call and sample: the place of the question, and the kind of call. A question that was asked again after a crash
     /// replaces the lost one.
     pub(crate) fn question_places(&self) -> QuestionPlaces {
         let rows = self.questions.rows().iter().enumerate();
@@ -123,7 +123,7 @@ impl EventColumns {
             .collect()
     }
 
-    /// What the run cost at these prices, as far as it is known, and whether it is known of all answers.
+    /// The cost of the run at these prices, as far as it is known, and true if it is known for all answers.
     pub(crate) fn cost(&self, prices: &Prices) -> (Option<f64>, bool) {
         let (mut sum, mut is_whole) = (None, true);
         for (model, tokens) in self.questions.spent() {
@@ -161,7 +161,7 @@ impl EventColumns {
     }
 
     /// The questions with a label.
-    pub(crate) fn labelled(&self, name: &str, value: &str) -> &[u32] {
+    pub(crate) fn with_label(&self, name: &str, value: &str) -> &[u32] {
         let number = |text| self.texts.find(text);
         let label = number(name).zip(number(value));
         label.and_then(|label| self.labels.get(&label)).map_or(&[], Vec::as_slice)
@@ -170,7 +170,7 @@ impl EventColumns {
     /// The events that a filter lists whatever its calls are, in order. `from` and `to` bound the seqs (`from` excluded,
     /// `to` included), and at most `most` are returned: the first, or the last if `from_end`. If
     /// `only` is given, no others are listed.
-    pub(crate) fn listed(
+    pub(crate) fn list(
         &self,
         filter: &EventFilter,
         only: Option<&EventSet<'_>>,
@@ -181,7 +181,7 @@ impl EventColumns {
     ) -> Vec<Seq> {
         let to = to.min(self.rows.len() as u64);
         let is_listed =
-            |seq: &u64| self.row(*seq).is_some_and(|row| filter.lists(self.looked(row)));
+            |seq: &u64| self.row(*seq).is_some_and(|row| filter.lists(self.fields(row)));
         let of_set = |only: &EventSet<'_>| match from_end {
             true => only.range(from + 1, to).rev().filter(is_listed).take(most).map(Seq).collect(),
             false => only.range(from + 1, to).filter(is_listed).take(most).map(Seq).collect(),
@@ -203,12 +203,12 @@ impl EventColumns {
     /// How many events a filter lists.
     pub(crate) fn count(&self, filter: &EventFilter, only: Option<&EventSet<'_>>) -> u64 {
         if only.is_some() {
-            return self.listed(filter, only, 0, u64::MAX, usize::MAX, false).len() as u64;
+            return self.list(filter, only, 0, u64::MAX, usize::MAX, false).len() as u64;
         }
         if !filter.is_on() {
             return self.rows.len() as u64;
         }
-        self.rows.iter().filter(|row| filter.lists(self.looked(row))).count() as u64
+        self.rows.iter().filter(|row| filter.lists(self.fields(row))).count() as u64
     }
 
     /// The events that follow from some questions: answers, attempts, decisions, and the facts that
@@ -270,7 +270,7 @@ impl EventColumns {
         belongs
     }
 
-    fn looked(&self, row: &EventRow) -> EventFields<'_> {
+    fn fields(&self, row: &EventRow) -> EventFields<'_> {
         let kind = self.texts.text(row.kind).unwrap_or("");
         let name = self.texts.text(row.name);
         let (method, model) = match kind {
@@ -306,7 +306,7 @@ impl EventColumns {
             next = stored.seq.0 + 1;
             let read = stored.event().ok();
             // A question that cannot be read names no model; it is reported as damage.
-            let asked = models.asked_by(reader.unchecked(), &stored).ok().flatten();
+            let asked = models.asked_by(reader.plain(), &stored).ok().flatten();
             let name = match &read {
                 Some(event) => {
                     let (method, model) = method_and_model(event);
@@ -317,8 +317,8 @@ impl EventColumns {
             };
             let news = match &read {
                 Some(Event::RequestSent(sent)) => {
-                    let model = models.of_prompt(reader.unchecked(), sent.prompt).ok().flatten();
-                    Some(QuestionNews::asked(sent, model))
+                    let model = models.of_prompt(reader.plain(), sent.prompt).ok().flatten();
+                    Some(QuestionNews::from_request(sent, model))
                 }
                 Some(event) => QuestionNews::of(event),
                 None => None,
@@ -334,7 +334,7 @@ impl EventColumns {
         Ok(ColumnBatch { rows, damage, head, is_last })
     }
 
-    /// Adds what was read; returns whether that was everything.
+    /// Adds a batch of events; returns true if it was empty, which is the end.
     pub(crate) fn add(&mut self, batch: ColumnBatch) -> bool {
         let ColumnBatch { rows, damage, head, is_last } = batch;
         let is_end = rows.is_empty();

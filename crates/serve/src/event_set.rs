@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use retold::id::Seq;
 
-/// Some of the events of a run, as they are found: many by what is in memory, few by words.
+/// Some of the events of a run: marked if the columns in memory find them, which may be many; listed if words find them.
 #[derive(Debug)]
 pub(crate) enum EventSet<'a> {
-    /// For each event, the first at 0, whether it is one of them.
+    /// For each event from 0 on, true if it is one of them.
     Marked(Vec<bool>),
     Listed(&'a BTreeSet<Seq>),
     /// Those that are in both.

@@ -2,7 +2,7 @@
 
 use retold::id::RunId;
 use retold::log::Reader;
-use retold::run::started;
+use retold::run::run_start;
 use retold_figures::{
     ComparedFigure, Estimate, Figure, FigureRun, FigureTable, Pairing, compared_figures,
     suggested_tables,
@@ -13,8 +13,8 @@ use serde::Serialize;
 
 const NONE: &str = "This kind of run has no headline figures.";
 
-/// The figures of a run, the same as `retold stats` prints: a study's headline figures, or what the decisions of any other
-/// run suggest.
+/// The figures of a run, the same as `retold stats` prints: the headline figures of a study, or for any other run those that
+/// its decisions suggest.
 #[derive(Debug, Default)]
 pub(crate) struct RunFigures {
     pub(crate) headline: Vec<Estimate>,
@@ -28,7 +28,7 @@ pub(crate) fn run_figures(
     run: RunId,
 ) -> Result<RunFigures, String> {
     let said = |error: retold::log::LogError| error.to_string();
-    if started(reader, run).map_err(said)?.is_of_experiment() {
+    if run_start(reader, run).map_err(said)?.is_of_experiment() {
         let headline = headline_figures(studies, reader, run).map_err(|error| error.to_string())?;
         let headline = headline.iter().map(Figure::estimate).collect();
         return Ok(RunFigures { headline, tables: Vec::new() });
@@ -48,8 +48,8 @@ pub(crate) fn compared_tables(
     second: RunId,
 ) -> Result<Vec<FigureTableView>, String> {
     let said = |error: retold::log::LogError| error.to_string();
-    let of_study = started(one, first).map_err(said)?.is_of_experiment()
-        || started(other, second).map_err(said)?.is_of_experiment();
+    let of_study = run_start(one, first).map_err(said)?.is_of_experiment()
+        || run_start(other, second).map_err(said)?.is_of_experiment();
     if of_study || first == second {
         return Ok(Vec::new());
     }
@@ -70,7 +70,7 @@ pub(crate) fn figures(
 ) -> Result<Vec<ComparedFigure>, String> {
     let said = |error: retold::log::LogError| error.to_string();
     let (one_started, other_started) =
-        (started(one, first).map_err(said)?, started(other, second).map_err(said)?);
+        (run_start(one, first).map_err(said)?, run_start(other, second).map_err(said)?);
     if one_started.experiment != other_started.experiment {
         let none = "Runs of different experiments have no headline figures in common.";
         return Err(none.to_owned());
@@ -143,7 +143,7 @@ impl FiguresView {
     }
 
     /// Why there are no figures.
-    pub(crate) fn failed(why: String) -> Self {
+    pub(crate) fn unavailable(why: String) -> Self {
         FiguresView { no_figures: Some(why), ..FiguresView::default() }
     }
 }

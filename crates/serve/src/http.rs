@@ -1,4 +1,4 @@
-//! The server: who may ask, and how what is shown is sent.
+//! The server: which requests are allowed, and how pages are sent.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -49,7 +49,7 @@ const QUIET: u32 = 50;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// What a request without the token gets.
+/// The answer to a request without the token.
 const NO_TOKEN: &str = "this page wants its token: open the address that `retold serve` printed, with all that \
     is after ?token=. A program sends it in the header X-Retold-Token\n";
 
@@ -134,14 +134,14 @@ async fn handle(shared: &Arc<ServerState>, request: Request<Incoming>) -> Respon
         }
     };
     let mut response = match checked {
-        Ok(()) => received(shared, &parts.uri, headers).await,
+        Ok(()) => respond(shared, &parts.uri, headers).await,
         Err(RefusedRequest { status, reason }) => {
             let mut response = plain(status, &format!("{reason}\n"));
             if status == 405 {
                 let allow = HeaderValue::from_static("GET, HEAD");
                 response.headers_mut().insert(header::ALLOW, allow);
             }
-            // The body of what is not answered is not read.
+            // The body of a refused request is not read.
             let close = HeaderValue::from_static("close");
             response.headers_mut().insert(header::CONNECTION, close);
             response
@@ -157,7 +157,7 @@ async fn handle(shared: &Arc<ServerState>, request: Request<Incoming>) -> Respon
 }
 
 /// Answers a request that knows the token.
-async fn received(
+async fn respond(
     shared: &Arc<ServerState>,
     uri: &hyper::Uri,
     headers: &HeaderMap,
@@ -166,8 +166,8 @@ async fn received(
     match token.admission(uri, headers) {
         Admission::Known => page(shared, uri, headers).await,
         Admission::First { to } => {
-            let mut response = sent(PageReply::Elsewhere(to));
-            if let Ok(kept) = HeaderValue::from_str(token.kept()) {
+            let mut response = http_response(PageReply::Elsewhere(to));
+            if let Ok(kept) = HeaderValue::from_str(token.new_cookie()) {
                 response.headers_mut().insert(header::SET_COOKIE, kept);
             }
             response
@@ -201,7 +201,7 @@ async fn page(
             follow.after = resumes.unwrap_or(follow.after).max(follow.after);
             follow_run(shared, follow)
         }
-        Ok(reply) => sent(reply),
+        Ok(reply) => http_response(reply),
         Err(error) => {
             tracing::error!(%error, "a page could not be made");
             plain(500, "the page could not be made\n")
@@ -209,7 +209,7 @@ async fn page(
     }
 }
 
-fn sent(reply: PageReply) -> Response<HttpBody> {
+fn http_response(reply: PageReply) -> Response<HttpBody> {
     match reply {
         PageReply::Page { status, html } => with(status, "text/html; charset=utf-8", html.into()),
         PageReply::Json { status, text } => with(status, "application/json", text.into()),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use retold::run::clock::Stopwatch;
 
-use crate::background::{Background, WAIT_TIMEOUT, locked};
+use crate::background::{Background, WAIT_TIMEOUT, lock};
 
 /// How much finished work is kept, unless it is large.
 const MOST_KEPT: usize = 16;
@@ -47,7 +47,7 @@ impl<T> JobProgress<T> {
     }
 }
 
-/// All work of one kind, by what it is about.
+/// All work of one kind, by its subject.
 pub(crate) struct Jobs<K, T> {
     jobs: Mutex<BTreeMap<K, Job<T>>>,
     /// How much finished work is kept.
@@ -85,7 +85,7 @@ impl<K: Ord + Clone, T: Send + Sync + 'static> Jobs<K, T> {
         work: impl FnOnce(&JobProgress<T>) -> Result<T, String> + Send + 'static,
     ) -> JobState<T> {
         let background = {
-            let mut jobs = locked(&self.jobs);
+            let mut jobs = lock(&self.jobs);
             match jobs.get(&key) {
                 Some(job) => job.background.clone(),
                 None => {
@@ -111,7 +111,7 @@ impl<K: Ord + Clone, T: Send + Sync + 'static> Jobs<K, T> {
                 }
             }
         };
-        background.awaited(timeout, |stand| matches!(stand, JobState::Running(_))).clone()
+        background.wait_while(timeout, |stand| matches!(stand, JobState::Running(_))).clone()
     }
 }
 

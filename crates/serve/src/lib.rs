@@ -1,14 +1,14 @@
 //! A read-only page over a log or a recording.
 //!
-//! Each page is a function from what was asked to a `struct`. The struct is the page's JSON, and the
-//! only thing that its template sees, so the two cannot differ.
+//! Each page is a function from a request to a `struct`. The struct is the page's JSON, and the only thing that its template
+//! sees, so the two cannot differ.
 //!
-//! - [`SiteSource`]: the log or recording, and what it is now.
-//! - [`Site`]: the source, the studies, and what is kept between requests.
-//! - [`SiteServer`]: HTTP. What may be asked is decided by [`Reach`], before anything is read.
-//! - [`PageToken`]: what a reader on this machine has to know.
+//! - [`SiteSource`]: the log or recording, and its present state.
+//! - [`Site`]: the source, the studies, and the results that are kept between requests.
+//! - [`SiteServer`]: HTTP. [`Reach`] decides which requests are allowed, before anything is read.
+//! - [`PageToken`]: the token that a reader on this machine has to know.
 //! - `pages`: one file per page. `render`: templates, with all foreign text inert.
-//! - `event_columns`: what filters and counts need of each event of a run, in memory.
+//! - `event_columns`: the values of each event of a run that filters and counts need, in memory.
 //! - `span`: the part of an answer that a decision was made from.
 
 mod agreement;

@@ -1,4 +1,4 @@
-//! What is computed in the background about what came out of a run: its figures, and which decisions are in force.
+//! The outcome of a run, computed in the background: its figures, and the decisions that are in force.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,23 +35,23 @@ impl Site {
         let end = (end < last).then_some(end.0);
         match computed {
             JobState::Done(figures) => (FiguresView::new(&figures, end), true),
-            JobState::Failed(why) => (FiguresView::failed(why), true),
+            JobState::Failed(why) => (FiguresView::unavailable(why), true),
             JobState::Running(_) => (FiguresView::default(), false),
         }
     }
 
-    /// The last event of a run that is read for what is computed from its beginning: the last that can be trusted, or of a
-    /// long run that still grows, one before its end.
+    /// The last event that is read for results that are computed from the beginning of a run: the last that can be trusted,
+    /// or in a long run that still grows, one before its end.
     pub(crate) fn computed_end(&self, head: &RunHead, is_over: bool) -> Seq {
         let last = head.head.seq;
-        match self.untrusted(head) {
+        match self.first_untrusted(head) {
             Some(damaged) => Seq(damaged.saturating_sub(1)),
             None if is_over => last,
-            None => Seq(rounded(last.0)),
+            None => Seq(round_down(last.0)),
         }
     }
 
-    /// A reader that checks what it reads. What comes after the end is not read, so it need not be sound.
+    /// A reader that checks the events that it reads. Events after the end are not read, so they need not be sound.
     pub(crate) fn reader_to(&self, head: &RunHead, end: Seq) -> Result<Box<dyn Reader>, LogError> {
         let reader: Box<dyn Reader> = Box::new(CheckedReader::new(self.reader()?));
         Ok(match end < head.head.seq {
@@ -88,7 +88,7 @@ impl Site {
     }
 }
 
-/// Where the question of each call and sample is, and what it asks for.
+/// By call and sample: the place of the question, and the kind of call.
 pub(crate) type QuestionPlaces = BTreeMap<(String, Sample), (usize, u32)>;
 
 /// The decisions of a run that are in force, and those that were accepted about its answers.
@@ -110,7 +110,7 @@ fn in_force(
             else {
                 continue;
             };
-            decisions.rated(made.by.decides(), made.by.made_by());
+            decisions.add_rater(made.by.decides(), made.by.made_by());
             if let Some((at, asked_for)) =
                 place(&question.call, question.sample).filter(|_| in_force)
             {
@@ -127,7 +127,7 @@ fn in_force(
 }
 
 /// A number of events with two digits that count, so that figures of a long run are not computed with each event.
-fn rounded(events: u64) -> u64 {
+fn round_down(events: u64) -> u64 {
     if events <= ALWAYS_NEW {
         return events;
     }
@@ -141,9 +141,9 @@ mod tests {
 
     #[test]
     fn figures_of_a_long_run_are_not_computed_with_each_event() {
-        assert_eq!([0, 7, 9_999, 10_000].map(rounded), [0, 7, 9_999, 10_000]);
+        assert_eq!([0, 7, 9_999, 10_000].map(round_down), [0, 7, 9_999, 10_000]);
         assert_eq!(
-            [10_001, 10_999, 11_000, 1_234_567].map(rounded),
+            [10_001, 10_999, 11_000, 1_234_567].map(round_down),
             [10_000, 10_000, 11_000, 1_200_000]
         );
     }

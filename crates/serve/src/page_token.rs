@@ -16,7 +16,7 @@ pub struct PageToken {
     /// The name of the cookie: cookies of one host are sent to all of its ports.
     cookie: String,
     url: String,
-    /// What the first answer sets.
+    /// The cookie that the first answer sets.
     kept: String,
 }
 
@@ -49,7 +49,7 @@ impl PageToken {
     }
 
     /// The cookie that the first answer sets.
-    pub(crate) fn kept(&self) -> &str {
+    pub(crate) fn new_cookie(&self) -> &str {
         &self.kept
     }
 
@@ -111,7 +111,7 @@ mod tests {
         let cookie = format!("other=1; retold-token-80={text}");
         assert_eq!(asks("/", &[("cookie", &cookie)]), Admission::Known);
         assert_eq!(asks("/", &[("x-retold-token", text)]), Admission::Known);
-        assert!(page.kept().ends_with("; Path=/; HttpOnly; SameSite=Strict"));
+        assert!(page.new_cookie().ends_with("; Path=/; HttpOnly; SameSite=Strict"));
         for (target, name, value) in [
             ("/", "accept", "text/html"),
             ("/?token=", "accept", "text/html"),

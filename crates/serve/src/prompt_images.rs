@@ -1,6 +1,6 @@
 //! Images in the messages of a prompt. Only those whose bytes are in the prompt are shown, under an address of the page
-//! itself: nothing is loaded from another server, and what an image is follows from its bytes, never from what a prompt
-//! says about it. SVG is a document that can hold scripts, so it is shown as text, like anything else.
+//! itself: nothing is loaded from another server, and the type of an image follows from its bytes, never from the prompt.
+//! SVG is a document that can hold scripts, so it is shown as text, like anything else.
 
 use data_encoding::BASE64;
 use serde_json::Value;

@@ -80,7 +80,7 @@ impl Query {
     ///
     /// # Errors
     /// [`PageError::BadRequest`] if it is not one.
-    pub(crate) fn parsed<T: std::str::FromStr>(&self, key: &str) -> Result<Option<T>, PageError> {
+    pub(crate) fn parse<T: std::str::FromStr>(&self, key: &str) -> Result<Option<T>, PageError> {
         let wrong = |text: &str| {
             PageError::BadRequest(format!("{key}={} is not a value for it", printable(text, 60)))
         };
@@ -119,7 +119,7 @@ mod tests {
         let query = Query::new(Some("kind=A&kind=B&after=9&empty="));
         assert_eq!(query.with(&[("after", Some("10"))]), "?kind=A&kind=B&after=10");
         assert_eq!(query.with(&[("kind", None), ("after", None)]), "");
-        assert!(query.parsed::<u64>("kind").is_err());
-        assert_eq!(query.parsed::<u64>("after").unwrap(), Some(9));
+        assert!(query.parse::<u64>("kind").is_err());
+        assert_eq!(query.parse::<u64>("after").unwrap(), Some(9));
     }
 }

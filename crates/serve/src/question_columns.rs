@@ -33,12 +33,12 @@ impl QuestionStatus {
     }
 }
 
-/// What is known about a question.
+/// A question with its outcome.
 #[derive(Debug, Clone)]
 pub(crate) struct QuestionRow {
     pub(crate) seq: u32,
     pub(crate) sample: u32,
-    /// Texts: the call, what is asked for, the model that the request names, and the one that answered.
+    /// Texts: the call, its kind, the model that the request names, and the model that answered.
     pub(crate) call: u32,
     pub(crate) asked_for: u32,
     pub(crate) model: u32,
@@ -60,7 +60,7 @@ pub(crate) struct QuestionRow {
     is_vector: bool,
 }
 
-/// What the answers of a model used.
+/// The tokens that the answers of a model used.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ModelTokens {
     /// Of the prompt, of it from the provider's cache, and of the answer.
@@ -88,14 +88,14 @@ impl ModelTokens {
     }
 }
 
-/// What is known about the questions of a run.
+/// The questions of a run with their outcomes.
 #[derive(Debug, Default)]
 pub(crate) struct QuestionColumns {
     rows: Vec<QuestionRow>,
     /// By the name of a label: its value for each question, up to the last that has one.
     labels: BTreeMap<u32, Vec<u32>>,
     models: BTreeSet<u32>,
-    /// By model: what its answers used.
+    /// The tokens that answers used, by model.
     spent: BTreeMap<u32, ModelTokens>,
     /// The decisions that the run itself recorded.
     pub(crate) decisions: DecisionColumns,
@@ -122,7 +122,7 @@ impl QuestionRow {
         Some(self.latency_ms).filter(|ms| *ms > 0)
     }
 
-    /// What the provider counted. A reused answer cost nothing again.
+    /// The tokens that the provider counted. A reused answer cost nothing again.
     pub(crate) fn usage(&self) -> Usage {
         let [prompt_tokens, cached_tokens, completion_tokens] =
             self.tokens.map(|n| (n != NONE).then(|| n.into()));
@@ -196,7 +196,7 @@ impl QuestionColumns {
             }
             QuestionNews::Decided(DecisionNews { name, value, method, by }) if !row.is_vector => {
                 let asked_for = row.asked_for;
-                self.decisions.rated(&name, by);
+                self.decisions.add_rater(&name, by);
                 self.decisions.add(at, asked_for, &name, &value, &method, Some(Seq(seq.into())));
             }
             QuestionNews::Asked { .. } | QuestionNews::Decided(_) => {}
@@ -229,13 +229,13 @@ impl QuestionColumns {
         self.models.iter().copied()
     }
 
-    /// What the answers that were asked for used, by model.
+    /// The tokens of the answers that were asked for, not reused, by model.
     pub(crate) fn spent(&self) -> impl Iterator<Item = (u32, ModelTokens)> + '_ {
         self.spent.iter().map(|(model, tokens)| (*model, *tokens))
     }
 
     /// Questions whose last attempt failed.
-    pub(crate) fn failed(&self) -> u64 {
+    pub(crate) fn failures(&self) -> u64 {
         let failed = self.rows.iter().filter(|row| row.status == QuestionStatus::Failed);
         failed.count() as u64
     }

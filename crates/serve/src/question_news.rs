@@ -18,7 +18,7 @@ pub(crate) struct AnswerNews {
     pub(crate) is_vector: bool,
 }
 
-/// What a decision says.
+/// A decision that an event reports.
 #[derive(Debug)]
 pub(crate) struct DecisionNews {
     pub(crate) name: String,
@@ -39,7 +39,7 @@ pub(crate) enum QuestionNews {
 
 impl QuestionNews {
     /// A question, with the model that its request names.
-    pub(crate) fn asked(sent: &RequestSent, model: Option<String>) -> Self {
+    pub(crate) fn from_request(sent: &RequestSent, model: Option<String>) -> Self {
         let RequestSent { call, sample, labels, .. } = sent;
         let named = asked_for(labels).map(|(_, value)| value.to_owned());
         let asked_for = named.unwrap_or_else(|| call_kind(labels, call));

@@ -1,14 +1,13 @@
 //! From a page's data to HTML.
 //!
-//! Everything that is written by a template is escaped, and characters that could hide or reorder
-//! text are shown as escapes, as in the terminal. Nothing is marked as safe except what the templates
-//! themselves contain.
+//! Everything that is written by a template is escaped, and characters that could hide or reorder text are shown as escapes,
+//! as in the terminal. Only the templates' own text is marked as safe.
 
 use std::fmt;
 
 use minijinja::value::{Serde, ValueKind};
 use minijinja::{AutoEscape, Environment, Error, Output, State, UndefinedBehavior, Value};
-use retold::counted::{counted, grouped};
+use retold::counted::{count_of, group_digits};
 use retold::escaping::inert_lines;
 use retold::totals;
 use serde::Serialize;
@@ -45,7 +44,7 @@ pub(crate) fn templates() -> Environment<'static> {
     env.set_undefined_behavior(UndefinedBehavior::SemiStrict);
     env.set_formatter(write);
     env.add_filter("n", number);
-    env.add_filter("of", counted);
+    env.add_filter("of", count_of);
     env.add_filter("part", |text: &str| part(text));
     env.add_filter("clock", clock);
     env.add_filter("seconds", seconds);
@@ -75,7 +74,7 @@ pub(crate) fn render(
 /// Writes a value into a page.
 fn write(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
     match value.kind() {
-        // What a macro of ours has written.
+        // The output of one of our macros.
         ValueKind::String if value.is_safe() => minijinja::escape_formatter(out, state, value),
         ValueKind::String => Ok(escape(out, &inert_lines(value.as_str().unwrap_or("")))?),
         ValueKind::Undefined | ValueKind::None | ValueKind::Bool | ValueKind::Number => {
@@ -112,7 +111,7 @@ pub(crate) fn dollars(amount: Option<f64>) -> String {
 /// A number with its digits in groups of three. Of what nobody counted, the number is unknown.
 fn number(n: &Value) -> Result<String, Error> {
     // An undefined name is a mistake in the template, and not unknown.
-    if n.is_none() { Ok("unknown".to_owned()) } else { Ok(grouped(u64::try_from(n.clone())?)) }
+    if n.is_none() { Ok("unknown".to_owned()) } else { Ok(group_digits(u64::try_from(n.clone())?)) }
 }
 
 /// The time of day of a time, such as `17:04:09.120`.

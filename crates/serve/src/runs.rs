@@ -7,7 +7,7 @@ use retold::event::{Event, RunStarted};
 use retold::exchange::{DECISIONS, EXCHANGES};
 use retold::id::{RunId, Seq, Time};
 use retold::log::{LogError, Reader, RunHead};
-use retold::run::started;
+use retold::run::run_start;
 use retold_wire::PROGRAM;
 use serde::Serialize;
 
@@ -97,11 +97,11 @@ impl Notice {
     }
 }
 
-/// What is known about a run without reading all of it.
+/// Describes a run without reading all of it.
 pub(crate) fn run_info(site: &Site, reader: &mut dyn Reader, head: &RunHead) -> RunInfo {
-    let is_damaged = site.checked(head).is_damaged();
+    let is_damaged = site.verdict(head).is_damaged();
     let RunHead { run, started: at, head } = head;
-    let first = started(reader, *run);
+    let first = run_start(reader, *run);
     let last = reader.events(*run, Seq(head.seq.0.saturating_sub(1)), 1);
     let last = last.ok().and_then(|mut events| events.pop()).and_then(|last| last.event().ok());
     let outcome = match (&first, last) {
@@ -182,19 +182,18 @@ fn experiment_kind(started: &RunStarted) -> &'static str {
 }
 
 /// The runs of the log; a list that cannot be read is a notice.
-pub(crate) fn listed(reader: &mut dyn Reader, notices: &mut Vec<Notice>) -> Vec<RunHead> {
+pub(crate) fn run_heads(reader: &mut dyn Reader, notices: &mut Vec<Notice>) -> Vec<RunHead> {
     reader.runs().unwrap_or_else(|error| {
         notices.push(Notice::danger(format!("The runs cannot be read: {error}")));
         Vec::new()
     })
 }
 
-/// What is wrong with the log or a run, as far as it is known by now, and the first event that
-/// cannot be trusted.
+/// The problems of the log or a run, as far as they are known by now, and the first event that cannot be trusted.
 pub(crate) fn notices(site: &Arc<Site>, head: Option<&RunHead>) -> Result<Vec<Notice>, LogError> {
     let mut notices = Vec::new();
     let archive = site.source.archive()?;
-    // What a run has lost is said with the run.
+    // Damage to a run is reported with the run.
     for finding in archive.findings().iter().filter(|finding| finding.run.is_none()) {
         let text = format!("This log is damaged. {finding}");
         notices.push(Notice { from: finding.seq.map(|seq| seq.0), ..Notice::danger(text) });
@@ -209,7 +208,7 @@ pub(crate) fn notices(site: &Arc<Site>, head: Option<&RunHead>) -> Result<Vec<No
             "Something was written to the log since this run was checked. It is checked again soon.",
         ));
     }
-    let Verdict { from, whole } = site.checked(head);
+    let Verdict { from, whole } = site.verdict(head);
     if let Some(damage) = &from {
         let mut notice = Notice::distrust(damage, "this run");
         if damage.last_good().is_some() {
@@ -222,7 +221,7 @@ pub(crate) fn notices(site: &Arc<Site>, head: Option<&RunHead>) -> Result<Vec<No
     Ok(notices)
 }
 
-/// Whether some of several runs are being checked, and what is said of that.
+/// True if some of several runs are being checked, and the notice that says so.
 pub(crate) fn being_checked<'a>(
     site: &Site,
     heads: impl IntoIterator<Item = &'a RunHead> + Clone,
@@ -242,7 +241,7 @@ pub(crate) fn being_checked<'a>(
     (is_pending, said.map(Notice::warning))
 }
 
-/// What is wrong with runs, on a page that is about several: each names the run.
+/// The problems of runs, for a page that is about several: each names its run.
 pub(crate) fn dangers<'a>(
     site: &Site,
     heads: impl IntoIterator<Item = &'a RunHead>,
@@ -250,7 +249,7 @@ pub(crate) fn dangers<'a>(
     let mut notices = Vec::new();
     for head in heads {
         let (short, of) = (head.run.short(8), Some(head.run.to_string()));
-        let Verdict { from, whole } = site.checked(head);
+        let Verdict { from, whole } = site.verdict(head);
         if let Some(damage) = from {
             notices.push(Notice { of, ..Notice::distrust(&damage, &format!("run {short}")) });
         } else if let Some(fault) = whole {

@@ -1,4 +1,4 @@
-//! What is shown, and what is kept between requests.
+//! The source of the pages, and the results that are kept between requests.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use retold_study::parser_file::ParserFile;
 use retold_study::studies::Studies;
 
 use crate::agreement::{AgreementKey, RunAgreement};
-use crate::background::{Background, WAIT_TIMEOUT, locked};
+use crate::background::{Background, WAIT_TIMEOUT, lock};
 use crate::checks::{CheckState, Checks, Due, FilesNow};
 use crate::computed::{RunComparison, RunTotals};
 use crate::decision_columns::DecisionColumns;
@@ -130,12 +130,12 @@ impl Site {
             indexed: Jobs::default(),
             search: Mutex::default(),
             cache,
-            parser_files: named(parser_files),
+            parser_files: name_files(parser_files),
         }
     }
 
-    /// Removes what was written for reading alone, before the program ends: threads in the background do not
-    /// come to it.
+    /// Removes the copy that was made for reading alone, before the program ends: threads in the background do not get to
+    /// it.
     pub fn end(&self) {
         self.source.remove_copy();
     }
@@ -150,7 +150,7 @@ impl Site {
         self.parser_files.iter().find(|(other, _)| other == name).map(|(_, file)| file)
     }
 
-    /// The name of what is shown, for titles.
+    /// The name of the source, for titles.
     pub(crate) fn title(&self) -> String {
         let name = self.source.name();
         let file = Path::new(name).file_name().map(|name| name.to_string_lossy().into_owned());
@@ -184,10 +184,10 @@ impl Site {
         }
     }
 
-    /// What is known about a run's events. Waits a moment for what is not read yet.
+    /// The columns of a run's events. Waits a moment for events that are not read yet.
     pub(crate) fn roll(self: &Arc<Self>, head: &RunHead) -> Arc<EventColumnsSlot> {
         let slot = {
-            let mut rolls = locked(&self.rolls);
+            let mut rolls = lock(&self.rolls);
             let at = rolls.iter().position(|(run, _)| *run == head.run);
             let found = at.map(|at| rolls.remove(at)).unwrap_or_else(|| (head.run, Arc::default()));
             let slot = found.1.clone();
@@ -213,7 +213,7 @@ impl Site {
                     },
                 );
             }
-            drop(slot.reading.awaited(WAIT_TIMEOUT, |reading| reading.is_running));
+            drop(slot.reading.wait_while(WAIT_TIMEOUT, |reading| reading.is_running));
         }
         slot
     }
@@ -254,54 +254,52 @@ impl Site {
         self.trusted.await_all(due.collect(), move |run| site.verify(run));
     }
 
-    /// Verifies a run. Of a long one, what was found when it was last verified is kept, so that the next
-    /// command or page that shows it knows at once.
+    /// Verifies a run. The result for a long run is kept, so that the next command or page that shows it has it at once.
     fn verify(&self, run: RunId) -> Result<Verdict, LogError> {
         self.source.look_again();
         let log = self.source.backend()?;
         let verdict = verdict_as_kept(self.cache.as_deref(), log.as_ref(), run, FRESH)?;
         if verdict.from.is_none() {
-            // What was damaged when it was read for filters is so no more.
-            locked(&self.rolls).retain(|(of, slot)| *of != run || slot.roll().damage.is_none());
+            // Damage that was met while reading for filters is gone.
+            lock(&self.rolls).retain(|(of, slot)| *of != run || slot.roll().damage.is_none());
         }
         Ok(verdict)
     }
 
-    /// Damage was met of which nothing was known: what is known is not about what is there.
+    /// Marks the results of checks as outdated: damage was met that none of them has found.
     pub(crate) fn doubt(&self) {
         self.source.look_again();
         self.trusted.doubt();
     }
 
-    /// What is wrong with a run, as far as this is known by now.
-    pub(crate) fn checked(&self, head: &RunHead) -> Verdict {
+    /// The problems of a run, as far as they are known by now.
+    pub(crate) fn verdict(&self, head: &RunHead) -> Verdict {
         let (run, last) = (head.run, head.head.seq);
         let archive = self.source.archive().ok().filter(|archive| archive.is_damaged());
         let missing = archive
             .and_then(|archive| missing_end(archive.backend().as_ref(), run, last).ok().flatten());
-        // What was read for filters and counts may be known sooner, and goes further in a run that
-        // grows.
+        // The columns for filters and counts may find damage sooner, and reach further in a run that grows.
         let slot =
-            locked(&self.rolls).iter().find(|(of, _)| *of == run).map(|(_, slot)| slot.clone());
+            lock(&self.rolls).iter().find(|(of, _)| *of == run).map(|(_, slot)| slot.clone());
         let read = slot.and_then(|slot| slot.roll().damage.clone());
-        let CheckState { verdict, .. } = self.trusted.known(run);
+        let CheckState { verdict, .. } = self.trusted.state(run);
         let from = Damage::first(Damage::first(verdict.from, missing), read);
         Verdict { from, ..verdict }
     }
 
     /// Whether a run is being checked: for the first time, or because the log was changed.
     pub(crate) fn is_being_checked(&self, run: RunId) -> bool {
-        self.trusted.known(run).is_pending
+        self.trusted.state(run).is_pending
     }
 
     /// Whether the log was changed since a run was checked, and it is too soon to check it again.
     pub(crate) fn is_changed(&self, run: RunId) -> bool {
-        self.trusted.known(run).is_changed
+        self.trusted.state(run).is_changed
     }
 
     /// The first event of a run from which on it cannot be trusted, as far as this is known by now.
-    pub(crate) fn untrusted(&self, head: &RunHead) -> Option<u64> {
-        self.checked(head).from.map(|damage| damage.seq.0)
+    pub(crate) fn first_untrusted(&self, head: &RunHead) -> Option<u64> {
+        self.verdict(head).from.map(|damage| damage.seq.0)
     }
 
     /// Which decisions are in force for a run's answers, as far as this is known by now.
@@ -333,7 +331,7 @@ impl Site {
         }
         let (site, run) = (self.clone(), head.run);
         let indexed = self.indexed.stand((run, head.head.seq), move |progress| {
-            let mut search = locked(&site.search);
+            let mut search = lock(&site.search);
             if search.is_none() {
                 // Nothing is written beside a log that was tampered with.
                 let found = site.verify(run).map_err(|error| error.to_string())?;
@@ -371,7 +369,7 @@ impl Site {
 
     /// The states of a run.
     pub(crate) fn fold(&self, run: RunId) -> SharedFold {
-        let mut folds = locked(&self.folds);
+        let mut folds = lock(&self.folds);
         let at = folds.iter().position(|(of, _)| *of == run);
         let found = at.map(|at| folds.remove(at)).unwrap_or_else(|| (run, Arc::default()));
         let fold = found.1.clone();
@@ -384,7 +382,7 @@ impl Site {
 }
 
 /// Each file with its name; of several with one name, the later ones have a number.
-fn named(files: Vec<ParserFile>) -> Vec<(String, ParserFile)> {
+fn name_files(files: Vec<ParserFile>) -> Vec<(String, ParserFile)> {
     let mut all: Vec<(String, ParserFile)> = Vec::new();
     for file in files {
         let name = format!("file:{}", file.name());

@@ -1,4 +1,4 @@
-//! What is shown: a log that may change while it is, or runs that were read from a file.
+//! The source of the pages: a log that may change while it is shown, or runs that were read from a file.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,10 +8,10 @@ use retold::log::{LogError, Reader, SharedBackend, SqliteOptions};
 use retold::run::clock::Stopwatch;
 use retold_archive::Archive;
 
-/// For how long what is beside a log is not looked at again.
+/// The time for which the files beside a log are not looked at again.
 pub(crate) const FRESH: Duration = Duration::from_secs(1);
 
-/// What is shown: a log's file, or runs that were read from a file.
+/// The source of the pages: a log's file, or runs that were read from a file.
 pub struct SiteSource {
     name: String,
     kind: SiteSourceKind,
@@ -24,7 +24,7 @@ enum SiteSourceKind {
 
 /// A log as it was when it was opened.
 struct OpenedArchive {
-    /// `None` if what is beside it is to be looked at again.
+    /// `None` if the files beside the log are to be looked at again.
     when: Option<Stopwatch>,
     archive: Arc<Archive>,
 }
@@ -38,12 +38,12 @@ impl SiteSource {
         let kind =
             SiteSourceKind::File { path: path.to_owned(), options, opened: Mutex::default() };
         let source = SiteSource { name: path.display().to_string(), kind };
-        // What is wrong with it is said at once, not by the first page.
+        // A log that cannot be shown is reported at once, not by the first page.
         source.archive()?;
         Ok(source)
     }
 
-    /// What was read from the file `name`.
+    /// Runs that were read from the file `name`.
     pub fn read(name: String, archive: Archive) -> Self {
         SiteSource { name, kind: SiteSourceKind::Read(Arc::new(archive)) }
     }
@@ -61,7 +61,7 @@ impl SiteSource {
         }
     }
 
-    /// What is shown, as it is now.
+    /// The log or the recording, as it is now.
     ///
     /// # Errors
     /// [`LogError`].
@@ -70,7 +70,7 @@ impl SiteSource {
             SiteSourceKind::File { path, options, opened } => (path, options, opened),
             SiteSourceKind::Read(archive) => return Ok(archive.clone()),
         };
-        let mut held = locked(opened);
+        let mut held = lock(opened);
         // One that was replaced or cut off is another one at once.
         let before = held.take().filter(|opened| opened.archive.is_same_file());
         let archive = match before {
@@ -78,7 +78,7 @@ impl SiteSource {
                 *held = Some(OpenedArchive { when: Some(when), archive: archive.clone() });
                 return Ok(archive);
             }
-            Some(OpenedArchive { archive, .. }) => archive.reopened(path, options.clone())?,
+            Some(OpenedArchive { archive, .. }) => archive.reopen(path, options.clone())?,
             None => Arc::new(Archive::open_unchanged(path, options.clone())?),
         };
         let when = Some(Stopwatch::start());
@@ -103,7 +103,7 @@ impl SiteSource {
             // A writer came or went since the files beside it were looked at.
             Err(LogError::Unmerged { .. } | LogError::CannotOpen { .. }) => {
                 if let SiteSourceKind::File { opened, .. } = &self.kind {
-                    *locked(opened) = None;
+                    *lock(opened) = None;
                 }
                 self.backend()?.reader()
             }
@@ -114,7 +114,7 @@ impl SiteSource {
     /// Removes the private copy that is read, if there is one.
     pub(crate) fn remove_copy(&self) {
         if let SiteSourceKind::File { opened, .. } = &self.kind
-            && let Some(opened) = locked(opened).as_ref()
+            && let Some(opened) = lock(opened).as_ref()
         {
             opened.archive.remove_copy();
         }
@@ -123,23 +123,23 @@ impl SiteSource {
     /// A page shows the runs that a bucket has when the page is asked for: nothing but the bucket tells that there are more.
     pub(crate) fn begin_page(&self) {
         if let SiteSourceKind::File { opened, .. } = &self.kind
-            && let Some(opened) = locked(opened).as_mut()
+            && let Some(opened) = lock(opened).as_mut()
             && opened.archive.is_in_bucket()
         {
             opened.when = None;
         }
     }
 
-    /// What is found from now on is what is there now, and not up to a second ago.
+    /// Makes the next request look at the log again, instead of using a state that is up to a second old.
     pub(crate) fn look_again(&self) {
         if let SiteSourceKind::File { opened, .. } = &self.kind
-            && let Some(opened) = locked(opened).as_mut()
+            && let Some(opened) = lock(opened).as_mut()
         {
             opened.when = None;
         }
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -18,7 +18,7 @@ const LONGEST: usize = 64 << 10;
 /// The most that is parsed in all, in bytes: a bound on the time, since parsers are linear.
 const MOST_BYTES: usize = 4 << 20;
 
-/// What a decision was made from.
+/// The part of an answer that a decision was made from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum DecisionSpan {
     /// This part of the text.
@@ -30,7 +30,7 @@ pub(crate) enum DecisionSpan {
 }
 
 /// Finds the part of an answer that a decision was made from.
-pub(crate) fn taken(
+pub(crate) fn decision_span(
     parser: &dyn AnyParser,
     answer: WholeAnswer<'_>,
     method: &str,
@@ -53,12 +53,12 @@ pub(crate) fn taken(
     if same(0..0) {
         return DecisionSpan::Nothing;
     }
-    // The end first: what a parser takes is often the last of several.
+    // Trims the beginning first: a parser often takes the last of several matches.
     let mut span = 0..text.len();
     for _ in 0..2 {
         let before = span.clone();
-        span.start = trimmed(text, &span, |at| at..before.end, true, &mut same);
-        span.end = trimmed(text, &span, |at| span.start..at, false, &mut same);
+        span.start = trim(text, &span, |at| at..before.end, true, &mut same);
+        span.end = trim(text, &span, |at| span.start..at, false, &mut same);
         if span == before {
             break;
         }
@@ -68,7 +68,7 @@ pub(crate) fn taken(
 
 /// Moves one end of a span inwards as far as the decision stays the same: in steps that are halved
 /// whenever one goes too far.
-fn trimmed(
+fn trim(
     text: &str,
     span: &Range<usize>,
     to: impl Fn(usize) -> Range<usize>,
@@ -118,7 +118,7 @@ mod tests {
         let parser = StrategyParser::new("n", 1, (), WAYS, NOTHING, None).unwrap();
         let answer = WholeAnswer::text(text);
         let (parsed, _) = parser.parse_whole_any(answer);
-        match taken(&parser, answer, parsed.method, &parsed.value) {
+        match decision_span(&parser, answer, parsed.method, &parsed.value) {
             DecisionSpan::Span(span) => Some(text[span].to_owned()),
             DecisionSpan::Nothing => None,
             DecisionSpan::Unknown => panic!("it is what the parser decides"),
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn another_decision_was_not_made_from_the_text() {
         let parser = StrategyParser::new("n", 1, (), WAYS, NOTHING, None).unwrap();
-        let taken = taken(&parser, WholeAnswer::text("7"), "last_word", &Value::from(8));
+        let taken = decision_span(&parser, WholeAnswer::text("7"), "last_word", &Value::from(8));
         assert_eq!(taken, DecisionSpan::Unknown);
     }
 
@@ -146,7 +146,7 @@ mod tests {
         fn the_piece_alone_is_enough(text in "[<>n/ 0-9aä]{0,60}") {
             let parser = StrategyParser::new("n", 1, (), WAYS, NOTHING, None).unwrap();
             let (whole, _) = parser.parse_any(&text);
-            match taken(&parser, WholeAnswer::text(&text), whole.method, &whole.value) {
+            match decision_span(&parser, WholeAnswer::text(&text), whole.method, &whole.value) {
                 DecisionSpan::Span(span) => {
                     let (again, _) = parser.parse_any(&text[span]);
                     proptest::prop_assert_eq!(again, whole);

@@ -35,7 +35,7 @@ pub struct TreeNode {
     pub pointer: String,
 }
 
-/// The tree of a value; `before` is what it is compared with.
+/// The tree of a value. Its differences from the value `before` are marked.
 pub(crate) fn tree(value: &Value, before: Option<&Value>) -> TreeNode {
     let mut left = MOST_NODES;
     node("state", value, before.map(Some), String::new(), 0, &mut left)

@@ -39,19 +39,19 @@ fn strongest(points: &[Point]) -> Option<Point> {
     let length = |v: &[f64]| dot(v, v).sqrt();
     let start = points.iter().max_by(|a, b| dot(a, a).total_cmp(&dot(b, b)))?;
     // If the points do not differ, what remains is rounding error and not a direction.
-    let mut direction = scaled(start, length(start)).filter(|_| length(start) > 1e-9)?;
+    let mut direction = scale(start, length(start)).filter(|_| length(start) > 1e-9)?;
     for _ in 0..STEPS {
         let mut next = vec![0.0; direction.len()];
         for point in points {
             let along = dot(point, &direction);
             next.iter_mut().zip(point).for_each(|(n, x)| *n += along * x);
         }
-        direction = scaled(&next, length(&next))?;
+        direction = scale(&next, length(&next))?;
     }
     Some(direction)
 }
 
-fn scaled(v: &[f64], length: f64) -> Option<Point> {
+fn scale(v: &[f64], length: f64) -> Option<Point> {
     (length > 0.0).then(|| v.iter().map(|x| x / length).collect())
 }
 

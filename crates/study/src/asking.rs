@@ -62,7 +62,7 @@ impl Studies {
         Ok(())
     }
 
-    /// Leaves out of an experiment's settings what says how to ask: what is left says what is asked.
+    /// Removes from an experiment's settings the keys for how to ask, and leaves those for the questions themselves.
     pub fn without_asking(&self, experiment: &str, settings: &mut Value) {
         let Some(config) = settings.get_mut(CONFIG).and_then(Value::as_object_mut) else { return };
         for key in self.asking_keys(experiment) {
@@ -70,7 +70,7 @@ impl Studies {
         }
     }
 
-    /// What the settings of a run say about how to ask, in their form.
+    /// The part of a run's settings about how to ask, in their form.
     pub fn asking_part(&self, experiment: &str, settings: &Value) -> Value {
         let config = &settings["experiment"][CONFIG];
         let keys = self.asking_keys(experiment).iter();

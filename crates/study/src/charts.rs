@@ -1,17 +1,17 @@
-//! What a study's report plots: numbers, which a program draws or writes as a table.
+//! The plots of a study's report: numbers, which a program draws or writes as a table.
 
 /// A plot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
     /// A name for files: letters, digits and `_`.
     pub name: String,
-    /// What it shows.
+    /// The title of the plot.
     pub title: String,
     /// The numbers.
     pub data: ChartData,
 }
 
-/// What an axis measures.
+/// The quantity on an axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChartAxis {
     /// Its name, with the unit of numbers that have one.
@@ -37,59 +37,59 @@ impl ChartAxis {
 pub enum ChartData {
     /// How many went from one state to another.
     Flow {
-        /// What the first states are.
+        /// The label of the first states.
         from: String,
-        /// What the second states are.
+        /// The label of the second states.
         to: String,
         /// The two states, and how many.
         links: Vec<(String, String, u32)>,
     },
     /// Values with their intervals.
     Estimates {
-        /// What is estimated.
+        /// The estimated quantity.
         axis: ChartAxis,
         /// Each with its name, value, interval and number of draws.
         rows: Vec<EstimateRow>,
     },
     /// Values over a number, such as a round.
     Lines {
-        /// What the number is.
+        /// The label of the number.
         x: String,
-        /// What the values are.
+        /// The axis of the values.
         y: ChartAxis,
         /// Each line with its name.
         series: Vec<(String, Vec<(f64, f64)>)>,
     },
     /// A value for each of some names.
     Bars {
-        /// What the values are.
+        /// The label of the values.
         axis: String,
         /// Each name with its value.
         bars: Vec<(String, f64)>,
     },
     /// Several values for each of some names, which add up.
     Stacked {
-        /// What the values are.
+        /// The label of the values.
         axis: String,
-        /// What adds up, in order.
+        /// The parts that add up, in order.
         parts: Vec<String>,
         /// Each name with a value for each part.
         bars: Vec<(String, Vec<f64>)>,
     },
     /// Points in a plane, in groups.
     Points {
-        /// What the first coordinate is.
+        /// The label of the first coordinate.
         x: String,
-        /// What the second coordinate is.
+        /// The label of the second coordinate.
         y: String,
         /// Each group with its name.
         groups: Vec<(String, Vec<[f64; 2]>)>,
     },
     /// A value for each pair of names.
     Matrix {
-        /// What a row is.
+        /// The label of the rows.
         from: String,
-        /// What a column is.
+        /// The label of the columns.
         to: String,
         /// The names of rows and columns.
         names: Vec<String>,
@@ -98,11 +98,11 @@ pub enum ChartData {
     },
     /// Who is linked to whom, and how strongly.
     Graph {
-        /// What a link begins at.
+        /// The label of the nodes at which links begin.
         from: String,
-        /// What a link ends at.
+        /// The label of the nodes at which links end.
         to: String,
-        /// The names of what is linked.
+        /// The names of the linked nodes.
         names: Vec<String>,
         /// Beginning, end and strength; there is no other link.
         links: Vec<(usize, usize, f64)>,

@@ -28,7 +28,7 @@ pub enum StudyError {
         /// The value's key in a config. Settings may have it elsewhere, so the message does not
         /// name it.
         key: &'static str,
-        /// What is wrong.
+        /// The problem.
         source: BoxError,
     },
     /// A prompt that was tried stops the run.
@@ -59,7 +59,7 @@ impl StudyError {
         }
     }
 
-    /// This error in a config; [`located`](crate::config::located) adds its line.
+    /// This error in a config; [`locate`](crate::config::locate) adds its line.
     pub fn at(self, path: &Path) -> ConfigError {
         if let StudyError::Wrong(wrong) = self {
             return wrong.at(path);
@@ -97,7 +97,7 @@ pub enum ExperimentError {
     BadSettings {
         /// The experiment.
         name: String,
-        /// What is wrong.
+        /// The problem.
         source: StudyError,
     },
 }

@@ -30,7 +30,7 @@ pub fn headline_figures(
     reader: &mut dyn Reader,
     run: RunId,
 ) -> Result<Vec<Figure>, HeadlineError> {
-    let started = retold::run::started(reader, run)?;
+    let started = retold::run::run_start(reader, run)?;
     let Some(study) = studies.find(&started.experiment) else { return Ok(Vec::new()) };
     let record = RunRecord::read(reader, run)?;
     let settings = ExperimentSettings::from(started.settings["experiment"].clone());

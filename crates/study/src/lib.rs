@@ -1,4 +1,5 @@
-//! What studies based on [`retold`] have in common, and what a program needs to know about them.
+//! The common parts of studies based on [`retold`], and everything that a program needs to know
+//! about them.
 //!
 //! - [`registration`]: a study as a program offers it ([`Registration`]); [`studies`]: all that it
 //!   offers ([`Studies`]).

@@ -49,7 +49,7 @@ impl Studies {
         if !phases.iter().any(|known| known == phase) {
             return Err(PhaseError::Unknown {
                 phase: phase.to_owned(),
-                known: named(&phases),
+                known: phase_names(&phases),
                 shard,
             });
         }
@@ -70,7 +70,7 @@ impl Studies {
 }
 
 /// The names of phases in a sentence; of many, only the first and the last.
-pub(crate) fn named(phases: &[String]) -> String {
+pub(crate) fn phase_names(phases: &[String]) -> String {
     match phases {
         [first, .., last] if phases.len() > 12 => format!("{first} to {last}"),
         _ => phases.join(", "),
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn many_phases_are_named_by_the_first_and_the_last() {
-        assert_eq!(named(&steps("round", 3)), "round_1, round_2, round_3");
-        assert_eq!(named(&steps("round", 100)), "round_1 to round_100");
+        assert_eq!(phase_names(&steps("round", 3)), "round_1, round_2, round_3");
+        assert_eq!(phase_names(&steps("round", 100)), "round_1 to round_100");
     }
 }

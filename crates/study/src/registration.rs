@@ -101,8 +101,8 @@ pub trait Registration: Sync {
         ModelNames::default()
     }
 
-    /// The keys of its config that stand for others of the group `request`, as all studies spell them: `model` for
-    /// `llm_model`, say. Each with what stands for it.
+    /// Keys of the group `request`, as all studies spell them, each with the key of its config that stands for it: `model`
+    /// with `llm_model`, say.
     fn request_keys(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
@@ -120,13 +120,13 @@ pub trait Registration: Sync {
         None
     }
 
-    /// The name of its output folder, if it has one. The settings may lack what is drawn when a run
-    /// begins.
+    /// The name of its output folder, if it has one. The settings may lack the values that are
+    /// drawn when a run begins.
     fn output_name(&self, settings: &ExperimentSettings) -> Option<String> {
         self.build(settings).ok()?.output_name_any()
     }
 
-    /// What it reports about a run in progress, if anything. The settings may lack what is drawn when a run begins.
+    /// Its journal of a run in progress, if it has one. The settings may lack the values that are drawn when a run begins.
     fn journal(&self, settings: &ExperimentSettings) -> Option<Box<dyn Journal>> {
         let _ = settings;
         None
@@ -140,8 +140,8 @@ pub trait Registration: Sync {
         None
     }
 
-    /// Draws what the study needs from outside its config (a pool, a URL) into the settings, once
-    /// the model is known.
+    /// Draws the data that the study needs from outside its config (a pool, a URL) into the
+    /// settings, once the model is known.
     ///
     /// # Errors
     /// [`ConfigError`] with file and key.
@@ -161,11 +161,11 @@ pub trait Registration: Sync {
         false
     }
 
-    /// Stores what a run leaves for later runs. Doing this again changes nothing. `settings` says
-    /// whose they are: a file that only a recording names is not written.
+    /// Stores the data that a run leaves for later runs. Doing this again changes nothing.
+    /// `settings` says whose they are: a file that only a recording names is not written.
     ///
     /// # Errors
-    /// What cannot be read or written.
+    /// Any error in reading or writing.
     fn store(&self, record: &RunRecord<'_>, settings: SettingsOf) -> Result<StoreResult, BoxError> {
         let _ = (record, settings);
         Ok(StoreResult::Nothing)
@@ -205,7 +205,7 @@ pub trait Registration: Sync {
         Ok(Vec::new())
     }
 
-    /// What a report plots of a run with these recorded facts. By default nothing.
+    /// The plots of a report on a run with these recorded facts. By default none.
     ///
     /// # Errors
     /// The settings or the fact that are from another release.
@@ -241,10 +241,10 @@ pub struct Originals {
 
 /// A study that a person can take part in, at the terminal.
 pub trait Play: Sync {
-    /// Settings that make a person play, whatever the config says.
+    /// Settings that make a person play, regardless of the config.
     fn settings(&self) -> &'static [&'static str];
 
-    /// Whether the settings need a person.
+    /// True if the settings need a person.
     fn is_played(&self, settings: &ExperimentSettings) -> bool;
 
     /// The model name in the requests that the person answers.

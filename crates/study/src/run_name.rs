@@ -17,7 +17,7 @@ pub fn folder_number(settings: &Value) -> Option<u32> {
 }
 
 /// The folder with this number among those with a name: `NAME`, `NAME-2` and so on.
-pub fn numbered(name: &str, number: u32) -> String {
+pub fn numbered_name(name: &str, number: u32) -> String {
     if number > 1 { format!("{name}-{number}") } else { name.to_owned() }
 }
 
@@ -35,11 +35,11 @@ impl Studies {
         let settings: ExperimentSettings = started.settings.get("experiment")?.clone().into();
         let study = self.find(&started.experiment)?;
         let name = match study.output_name(&settings) {
-            Some(name) => settings.named(name),
+            Some(name) => settings.run_name(name),
             // Shards have to be told apart.
-            None => settings.shard().map(|_| settings.named(started.experiment.clone()))?,
+            None => settings.shard().map(|_| settings.run_name(started.experiment.clone()))?,
         };
-        Some(numbered(&name, folder_number(&started.settings).unwrap_or(1)))
+        Some(numbered_name(&name, folder_number(&started.settings).unwrap_or(1)))
     }
 
     /// Adds its name to the settings of a run that begins, so that readers without the studies find it, too.

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::shard::{SHARD, Shard};
 
 /// The settings of an experiment: in its study's types after a config was read, and as JSON when
-/// they come from a log. [`typed`](Self::typed) reads both, so JSON is only made where settings are
+/// they come from a log. [`read`](Self::read) reads both, so JSON is only made where settings are
 /// recorded, changed by key or shown.
 #[derive(Clone)]
 pub enum ExperimentSettings {
@@ -48,7 +48,7 @@ impl ExperimentSettings {
     ///
     /// # Errors
     /// If they were recorded and are not valid settings of this study in this release.
-    pub fn typed<T: DeserializeOwned + Clone + 'static>(
+    pub fn read<T: DeserializeOwned + Clone + 'static>(
         &self,
     ) -> Result<Cow<'_, T>, serde_json::Error> {
         match self {
@@ -57,7 +57,7 @@ impl ExperimentSettings {
                 let any: &dyn Any = typed.as_ref();
                 match any.downcast_ref::<T>() {
                     Some(settings) => Ok(Cow::Borrowed(settings)),
-                    // Settings of another study: reading their JSON shows what is wrong.
+                    // Settings of another study: reading their JSON reports the problem.
                     None => T::deserialize(typed.to_json()?).map(Cow::Owned),
                 }
             }
@@ -89,7 +89,7 @@ impl ExperimentSettings {
             ExperimentSettings::Recorded(recorded) => {
                 recorded.pointer(pointer)?.as_str().map(str::to_owned)
             }
-            ExperimentSettings::Typed(_) => Some(of(self.typed::<T>().ok()?.as_ref()).to_owned()),
+            ExperimentSettings::Typed(_) => Some(of(self.read::<T>().ok()?.as_ref()).to_owned()),
         }
     }
 }
@@ -120,7 +120,7 @@ impl ExperimentSettings {
     }
 
     /// The name of a run with these settings: `NAME`, or `NAME-3of16` for a shard.
-    pub fn named(&self, name: String) -> String {
+    pub fn run_name(&self, name: String) -> String {
         match self.shard() {
             Some(shard) => format!("{name}-{}of{}", shard.number(), shard.of()),
             None => name,
@@ -173,13 +173,13 @@ mod tests {
     #[test]
     fn settings_are_the_same_typed_and_recorded() {
         let typed = ExperimentSettings::new(Rounds { rounds: 3 });
-        assert!(matches!(typed.typed::<Rounds>().unwrap(), Cow::Borrowed(Rounds { rounds: 3 })));
+        assert!(matches!(typed.read::<Rounds>().unwrap(), Cow::Borrowed(Rounds { rounds: 3 })));
         let json = serde_json::to_value(&typed).unwrap();
         assert_eq!(json, json!({"rounds": 3}));
         let recorded: ExperimentSettings = serde_json::from_value(json).unwrap();
-        assert_eq!(recorded.typed::<Rounds>().unwrap(), typed.typed::<Rounds>().unwrap());
+        assert_eq!(recorded.read::<Rounds>().unwrap(), typed.read::<Rounds>().unwrap());
         for settings in [typed, recorded] {
-            let error = settings.typed::<Bidders>().unwrap_err().to_string();
+            let error = settings.read::<Bidders>().unwrap_err().to_string();
             assert_eq!(error, "missing field `bidders`");
         }
     }

@@ -110,7 +110,7 @@ impl From<Shard> for String {
 pub enum Sharding {
     /// Nothing that is asked about one of its parts depends on another part, at least in the phases that a shard has.
     Into {
-        /// What the parts are: a noun in the plural.
+        /// The name of its parts: a noun in the plural.
         parts: &'static str,
         /// How many there are.
         count: usize,
@@ -139,7 +139,7 @@ pub enum ShardingError {
     TooMany {
         /// The shard.
         shard: Shard,
-        /// What the study is divided into.
+        /// The name of the study's parts.
         parts: &'static str,
         /// How many there are.
         count: usize,

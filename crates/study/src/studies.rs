@@ -11,7 +11,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::config::{
-    ConfigError, ConfigFile, ConfigHead, ConfigProblem, ModelKind, load, located, read_text,
+    ConfigError, ConfigFile, ConfigHead, ConfigProblem, ModelKind, load, locate, read_text,
     with_overrides,
 };
 use crate::error::{Clash, ExperimentError, StudyError};
@@ -95,7 +95,7 @@ impl Studies {
             Some(name) => name.to_owned(),
             None => load::<ConfigHead>(path, &text)?
                 .experiment
-                .or_else(|| self.recognised(path, &text))
+                .or_else(|| self.recognise(path, &text))
                 .ok_or_else(|| {
                     // A key that is nowhere in the file is missing from the top level.
                     let first = text.lines().next().unwrap_or("");
@@ -122,8 +122,8 @@ impl Studies {
         }
         let overrides = &all[..];
         let file = ConfigFile { overrides, ..file };
-        let checked = entry.and_then(|entry| Ok((entry, checked(entry, &file)?)));
-        let (entry, mut study) = checked.map_err(|error| located(error, path, &text, overrides))?;
+        let checked = entry.and_then(|entry| Ok((entry, load_and_check(entry, &file)?)));
+        let (entry, mut study) = checked.map_err(|error| locate(error, path, &text, overrides))?;
         study.seed_is_drawn = !names_seed?;
         let given: Value = with_overrides(load(path, &text)?, overrides)?;
         // Its type was checked with the other keys.
@@ -140,7 +140,7 @@ impl Studies {
     }
 
     /// The only experiment whose document has configs with these keys, if there is exactly one.
-    fn recognised(&self, path: &Path, text: &str) -> Option<String> {
+    fn recognise(&self, path: &Path, text: &str) -> Option<String> {
         let keys: BTreeMap<String, IgnoredAny> = load(path, text).ok()?;
         let has_two = |study: &&'static dyn Registration| {
             study.known_by().iter().filter(|key| keys.contains_key(**key)).count() >= 2
@@ -149,8 +149,8 @@ impl Studies {
         found.next().filter(|_| found.next().is_none()).map(|study| study.name().to_owned())
     }
 
-    /// Copies what a run drew from outside its config at its start into the settings of the same
-    /// config, so that the two can be compared without drawing again.
+    /// Copies the values that a run drew from outside its config at its start into the settings of
+    /// the same config, so that the two can be compared without drawing again.
     pub fn take_over(&self, experiment: &str, settings: &mut Value, recorded: &Value) {
         if let Some(study) = self.find(experiment) {
             study.take_over(settings, recorded);
@@ -167,7 +167,7 @@ impl Studies {
     }
 
     /// The name of the folder that a run with these settings writes, if they name one. They may
-    /// still lack what is drawn when a run begins.
+    /// still lack the values that are drawn when a run begins.
     ///
     /// # Errors
     /// [`ExperimentError::Unknown`].
@@ -176,7 +176,7 @@ impl Studies {
         experiment: &str,
         settings: &ExperimentSettings,
     ) -> Result<Option<String>, ExperimentError> {
-        Ok(self.get(experiment)?.output_name(settings).map(|name| settings.named(name)))
+        Ok(self.get(experiment)?.output_name(settings).map(|name| settings.run_name(name)))
     }
 
     /// What an experiment reports about a run in progress, if anything.
@@ -191,8 +191,8 @@ impl Studies {
         Ok(self.get(experiment)?.journal(settings))
     }
 
-    /// Draws what a study needs from outside its config (a pool, a URL) into its settings, once the
-    /// model is known. Most studies need nothing.
+    /// Draws the data that a study needs from outside its config (a pool, a URL) into its settings,
+    /// once the model is known. Most studies need nothing.
     ///
     /// # Errors
     /// [`ConfigError`] with file and line.
@@ -206,7 +206,7 @@ impl Studies {
         let Some(entry) = self.find(&study.experiment) else { return Ok(()) };
         let text = read_text(path)?;
         let drawn = entry.draw(&ConfigFile { path, text: &text, overrides, is_trusted }, study);
-        drawn.map_err(|error| located(error, path, &text, overrides))
+        drawn.map_err(|error| locate(error, path, &text, overrides))
     }
 
     /// Makes a study one of its shards.
@@ -338,7 +338,7 @@ impl Studies {
     /// experiment does not support such runs.
     ///
     /// # Errors
-    /// [`ExperimentError::Unknown`], or what is wrong with the files.
+    /// [`ExperimentError::Unknown`], or a problem with the files.
     pub fn original(
         &self,
         name: &str,
@@ -392,7 +392,7 @@ fn is_kept(key: &str, settings: &ExperimentSettings, parent: &ExperimentSettings
 }
 
 /// The value of a config's key (`topic.options[2]`) in settings. They have the keys of a config
-/// either themselves or in a group `config`; what they have elsewhere is not found.
+/// either themselves or in a group `config`; values elsewhere are not found.
 fn value_of<'a>(key: &str, settings: &'a Value) -> Option<&'a Value> {
     let parts = key.split(['.', '[']).map(|part| part.trim_end_matches(']'));
     let pointer: String = parts.map(|part| format!("/{part}")).collect();
@@ -400,7 +400,7 @@ fn value_of<'a>(key: &str, settings: &'a Value) -> Option<&'a Value> {
 }
 
 /// Loads a config and checks everything in it.
-fn checked(entry: &dyn Registration, file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
+fn load_and_check(entry: &dyn Registration, file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
     let study = entry.load(file)?;
     // Settings that cannot be run are refused before anything is recorded.
     entry.check(&study.settings.experiment).map_err(|e| e.at(file.path))?;

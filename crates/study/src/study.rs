@@ -1,4 +1,4 @@
-//! What a config is loaded into: a run about to be recorded.
+//! The result of loading a config: a run about to be recorded.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ pub struct Study {
     pub seed: u64,
     /// Whether nobody chose the seed: the config names none, so that it was drawn.
     pub seed_is_drawn: bool,
-    /// What is recorded in `RunStarted`.
+    /// The settings that are recorded in `RunStarted`.
     pub settings: StudySettings,
 }
 
@@ -61,14 +61,14 @@ pub enum StoreResult {
     Added {
         /// How many.
         added: usize,
-        /// What was added: a noun.
+        /// The things that were added: a noun.
         what: &'static str,
         /// The file.
         path: PathBuf,
     },
     /// It was not added: only the recorded settings of the run name the file.
     NotNamed {
-        /// What was not added: a noun.
+        /// The things that were not added: a noun.
         what: &'static str,
         /// The file.
         path: PathBuf,

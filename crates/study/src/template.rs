@@ -33,7 +33,7 @@ pub struct TemplateText {
 pub struct TemplateError {
     /// Its name.
     pub name: String,
-    /// What is wrong, with the line.
+    /// The problem, with the line.
     pub reason: String,
 }
 
@@ -133,14 +133,14 @@ impl Templates {
         let missing = missing.map(|path| (self.line_of(name, &path), path)).min();
         let (line, path) = missing?;
         let place = line.map_or_else(String::new, |line| format!(" (line {line})"));
-        let there = listed(&paths(values));
+        let there = variable_list(&paths(values));
         let reason = format!("there is no {{{path}}}{place}; there is {there}");
         Some(TemplateError { name: name.to_owned(), reason })
     }
 }
 
 /// Variables as they are written in templates.
-pub fn listed<'a>(paths: impl IntoIterator<Item = &'a String>) -> String {
+pub fn variable_list<'a>(paths: impl IntoIterator<Item = &'a String>) -> String {
     let named: Vec<String> = paths.into_iter().map(|path| format!("{{{path}}}")).collect();
     if named.is_empty() { "nothing to name".to_owned() } else { named.join(", ") }
 }
@@ -149,7 +149,7 @@ fn root(path: &str) -> &str {
     path.split('.').next().unwrap_or(path)
 }
 
-/// Whether the values contain a path. What is inside lists and texts is left to the template.
+/// True if the values contain a path. The contents of lists and texts are left to the template.
 fn has(values: &Value, path: &str) -> bool {
     let mut value = values;
     for part in path.split('.') {

@@ -12,10 +12,10 @@ use crate::template::TemplateText;
 use retold::encoding::read_text;
 use retold::escaping::printable;
 
-/// What was done with the files of a folder.
+/// The result of replacing templates with the files of a folder.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TemplateReplacement {
-    /// How many templates the settings have.
+    /// The number of templates in the settings.
     pub templates: usize,
     /// The templates whose text has changed.
     pub changed: Vec<String>,
@@ -34,7 +34,7 @@ pub enum ReplaceError {
     Unreadable {
         /// The path.
         path: String,
-        /// What the system says.
+        /// The system's error message.
         reason: String,
     },
     /// The settings have no templates.

@@ -1,4 +1,4 @@
-//! What the tables say of a request.
+//! A request as the tables show it.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::messages::{Listing, content_hash};
 /// A longer text among the parameters is listed as a content: the system prompt of some APIs, the description of tools.
 const LONG: usize = 128;
 
-/// What the tables say of a request.
+/// A request as the tables show it.
 #[derive(Debug, Clone)]
 pub(crate) struct AskedOf {
     pub(crate) provider: Option<String>,
@@ -47,7 +47,7 @@ impl AskedOf {
 
     /// The upstream of a program's request whose address is that of its API.
     pub(crate) fn plain_upstream(&self) -> Option<&'static str> {
-        providers::named(&self.operation)?.plain().map(|plain| plain.upstream)
+        providers::by_name(&self.operation)?.plain().map(|plain| plain.upstream)
     }
 }
 

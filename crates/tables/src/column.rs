@@ -8,7 +8,7 @@ use serde_json::Value;
 /// The time zone of all times, as an offset: its name would need a database of time zones.
 pub(crate) const UTC: &str = "+00:00";
 
-/// What the values of a column are.
+/// The type of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnKind {
     /// UTF-8.
@@ -30,9 +30,9 @@ pub enum ColumnKind {
 pub struct Column {
     /// Its name.
     pub name: Cow<'static, str>,
-    /// What its values are.
+    /// The type of its values.
     pub kind: ColumnKind,
-    /// What it says, for the documentation.
+    /// Its description, for the documentation.
     pub about: &'static str,
 }
 

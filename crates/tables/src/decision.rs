@@ -43,7 +43,7 @@ pub(crate) fn decision_cells<'a>(
     cells
 }
 
-/// The row of a fact. A program names its facts; those of a study say in a field of their own what they are.
+/// The row of a fact. A program names its facts; a study's facts have their name in the field `fact`.
 pub(crate) fn fact_cells<'a>(
     run: &'a str,
     at: (Seq, Time),

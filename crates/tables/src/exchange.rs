@@ -159,7 +159,7 @@ impl OpenExchanges {
         self.0.insert(exchange.question.seq, exchange);
     }
 
-    pub(crate) fn answered(&mut self, question: Seq, answered: Answered) {
+    pub(crate) fn add_answer(&mut self, question: Seq, answered: Answered) {
         let Some(exchange) = self.0.get_mut(&question) else { return };
         if answered.reused_from.is_none() {
             exchange.attempts += 1;
@@ -167,7 +167,7 @@ impl OpenExchanges {
         (exchange.answer, exchange.is_closed) = (Some(answered), true);
     }
 
-    pub(crate) fn failed(&mut self, question: Seq, details: AttemptDetails) {
+    pub(crate) fn add_failure(&mut self, question: Seq, details: AttemptDetails) {
         let Some(exchange) = self.0.get_mut(&question) else { return };
         // An attempt that a fork took over was made in the other run.
         exchange.attempts += u64::from(details.from.is_none());

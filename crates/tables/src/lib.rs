@@ -1,8 +1,8 @@
 //! A run as tables, the same for every run: a study's, a program's, an import's.
 //!
 //! [`RunTables`] reads the events of a run once and gives the rows of the tables that are asked for in Arrow's record
-//! batches, as it goes. What it holds does not grow with the run, except for 16 bytes for each message and content
-//! that was listed. [`mod@write`] writes them: Parquet, Arrow's stream, CSV, JSON Lines.
+//! batches, as it goes. Its memory does not grow with the run, except for 16 bytes for each message and content that was
+//! listed. [`mod@write`] writes them: Parquet, Arrow's stream, CSV, JSON Lines.
 //!
 //! - [`Table`]: the tables and their columns. All columns are flat; what has a structure is JSON.
 //! - [`LabelColumns`]: each label of a call is a column.

@@ -25,9 +25,9 @@ type MessageHash = blake3::Hash;
 /// Where a request stands among those before it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Listing {
-    /// How many of its messages earlier requests of the run have as well.
+    /// The number of its messages that earlier requests of the run have as well.
     pub(crate) earlier: usize,
-    /// The hashes of what the others say.
+    /// The hashes of the contents of the other messages.
     pub(crate) new: Vec<String>,
     /// Its last message.
     pub(crate) last: Option<String>,
@@ -97,8 +97,8 @@ impl Conversations {
             || fields.iter().filter(|(name, _)| !["role", "content"].contains(&name.as_str()));
         // The APIs that have no `content` have parts of their own names.
         let (said, rest) = match fields.get("content").filter(|content| !content.is_null()) {
-            Some(content) => (text_of(content), rest().map(owned).collect::<Map<_, _>>()),
-            None => (Value::Object(rest().map(owned).collect()).to_string(), Map::new()),
+            Some(content) => (text_of(content), rest().map(clone_pair).collect::<Map<_, _>>()),
+            None => (Value::Object(rest().map(clone_pair).collect()).to_string(), Map::new()),
         };
         let content = self.content(run, &said, rows)?;
         let cells = [
@@ -130,7 +130,7 @@ impl Conversations {
     }
 }
 
-fn owned((name, value): (&String, &Value)) -> (String, Value) {
+fn clone_pair((name, value): (&String, &Value)) -> (String, Value) {
     (name.clone(), value.clone())
 }
 

@@ -7,12 +7,12 @@ use retold::run::latest_start;
 
 use crate::column::Cell;
 
-/// What is known of a run from its first event and its last.
+/// The facts about a run that its first and its last event give.
 pub(crate) struct RunRow {
     run: String,
     pub(crate) started: RunStarted,
     began: Time,
-    /// Of the last event: its seq, its hash, when it happened, and what it is.
+    /// The last event: its seq, its hash, its time and the event itself.
     end: Option<(Seq, EventHash, Time, Event)>,
 }
 

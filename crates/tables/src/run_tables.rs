@@ -118,21 +118,21 @@ impl RunTables {
         let at = (stored.seq, stored.time);
         let hash = stored.hash;
         match stored.event()? {
-            Event::RequestSent(_) => self.asked(at)?,
+            Event::RequestSent(_) => self.add_question(at)?,
             Event::ResponseReceived(received) => {
                 let ResponseReceived { request, content, details } = received;
                 let answered = Answered { seq: at.0, hash, content, details, reused_from: None };
-                self.answered(request, answered)?;
+                self.add_answer(request, answered)?;
             }
             Event::AnswerReused(reused) => {
                 let reused_from = Some((reused.from_run, reused.from_seq));
                 let (content, details) = (reused.content, reused.details);
-                self.answered(
+                self.add_answer(
                     reused.request,
                     Answered { seq: at.0, hash, content, details, reused_from },
                 )?;
             }
-            Event::AttemptFailed(failed) => self.failed(at, failed)?,
+            Event::AttemptFailed(failed) => self.add_failure(at, failed)?,
             Event::Occurred(occurred) if self.rows.any(&[Table::Facts]) => {
                 let cells = fact_cells(self.row.id(), at, &self.row.started, &occurred);
                 self.rows.add(Table::Facts, &cells)?;
@@ -142,7 +142,7 @@ impl RunTables {
         Ok(())
     }
 
-    fn asked(&mut self, (seq, time): (Seq, Time)) -> Result<(), TableError> {
+    fn add_question(&mut self, (seq, time): (Seq, Time)) -> Result<(), TableError> {
         if !self.rows.any(&[Table::Exchanges, Table::Messages, Table::Contents]) {
             return Ok(());
         }
@@ -161,19 +161,19 @@ impl RunTables {
         Ok(())
     }
 
-    fn answered(&mut self, question: Seq, answered: Answered) -> Result<(), TableError> {
-        self.open.answered(question, answered);
+    fn add_answer(&mut self, question: Seq, answered: Answered) -> Result<(), TableError> {
+        self.open.add_answer(question, answered);
         self.close(false)
     }
 
-    fn failed(&mut self, at: (Seq, Time), failed: AttemptFailed) -> Result<(), TableError> {
+    fn add_failure(&mut self, at: (Seq, Time), failed: AttemptFailed) -> Result<(), TableError> {
         let AttemptFailed { request, details } = failed;
         if self.rows.any(&[Table::Attempts]) {
             let question = self.join.question(self.reader.as_mut(), at.0, request)?;
             let cells = attempt_cells(self.row.id(), at, &question, &self.labels, &details);
             self.rows.add(Table::Attempts, &cells)?;
         }
-        self.open.failed(request, details);
+        self.open.add_failure(request, details);
         self.close(false)
     }
 

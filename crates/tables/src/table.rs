@@ -115,7 +115,7 @@ const EXCHANGES: &[Listed] = &[
     ("last_message", Text, "its last message in the table `messages`"),
 ];
 
-/// What is left out unless it is asked for: a dialogue repeats its beginning in each request.
+/// The columns that are left out unless they are asked for: a dialogue repeats its beginning in each request.
 const PROMPT: &[Listed] =
     &[("question", Text, "the text of the last message"), ("request", Json, "the whole request")];
 
@@ -205,7 +205,7 @@ impl Table {
     }
 
     /// The table of a name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn by_name(name: &str) -> Option<Self> {
         Table::ALL.into_iter().find(|table| table.name() == name)
     }
 
@@ -234,7 +234,7 @@ impl Table {
         columns
     }
 
-    /// What comes before the labels: what a reader looks for first.
+    /// The columns before the labels, which a reader looks for first.
     fn before_labels(self) -> &'static [Listed] {
         match self {
             Table::Exchanges | Table::Attempts => CALL,
@@ -243,7 +243,7 @@ impl Table {
         }
     }
 
-    /// Whether each row is that of an event, and says where it is.
+    /// True if each row is that of an event and says where it is.
     fn is_of_events(self) -> bool {
         matches!(self, Table::Exchanges | Table::Decisions | Table::Facts | Table::Attempts)
     }

@@ -4,7 +4,7 @@
 use data_encoding::BASE64_NOPAD;
 
 /// The bytes of a text; `None` if it is not base64.
-pub(crate) fn unpacked(text: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
     let digit = |byte: u8| match byte {
         b'-' => b'+',
         b'_' => b'/',
@@ -23,13 +23,13 @@ mod tests {
     #[test]
     fn each_form_is_read_and_nothing_else() {
         for text in ["+/8A", "-_8A", "+/\r\n8A\n"] {
-            assert_eq!(unpacked(text.as_bytes()).as_deref(), Some(&[0xFB, 0xFF, 0][..]), "{text}");
+            assert_eq!(decode(text.as_bytes()).as_deref(), Some(&[0xFB, 0xFF, 0][..]), "{text}");
         }
         for text in ["aGk=", "aGk", "aGk=\n"] {
-            assert_eq!(unpacked(text.as_bytes()).as_deref(), Some(&b"hi"[..]), "{text}");
+            assert_eq!(decode(text.as_bytes()).as_deref(), Some(&b"hi"[..]), "{text}");
         }
         for text in ["a", "aGk===", "a=Gk", "%%"] {
-            assert_eq!(unpacked(text.as_bytes()), None, "{text}");
+            assert_eq!(decode(text.as_bytes()), None, "{text}");
         }
     }
 }

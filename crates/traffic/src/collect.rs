@@ -13,7 +13,7 @@ use retold::prompt::{Request, RequestError};
 use retold_wire::{
     AnswerTooLong, AskedError, Elsewhere, ImportSource, Incoming, Key, LoggedOutcome, PROGRAM,
     ProgramSettings, RecordedRules, ReplayQueue, ReplayTurn, RuleError, Rules, Ticket, is_counted,
-    is_kept, translated,
+    is_kept, translate_urls,
 };
 use serde_json::json;
 
@@ -27,7 +27,7 @@ use crate::notes::Notes;
 /// The field with the headers that count.
 const COUNTED_HEADERS: &str = "http.headers";
 
-/// A run that was read from files, and what it could not represent.
+/// A run that was read from files, with notes on the parts that it could not represent.
 pub struct TrafficImport {
     /// The run; it is stored whole or not at all.
     pub run: CollectedRun,
@@ -43,11 +43,11 @@ pub struct TrafficImport {
     pub unanswered: u64,
     /// How many decisions.
     pub decisions: u64,
-    /// Whether every question has an answer, and what was recorded came to its end.
+    /// True if every question has an answer and the recording came to its end.
     pub is_finished: bool,
     /// Where the requests of each upstream went.
     pub urls: BTreeMap<String, String>,
-    /// What could not be represented.
+    /// The parts that could not be represented.
     pub notes: Notes,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct Plan {
     pub(crate) rules: Rules,
     pub(crate) hosts: Hosts,
     pub(crate) time: Time,
-    /// Whether what was recorded came to its end.
+    /// True if the recording came to its end.
     pub(crate) is_ended: bool,
     /// Whether the answers were made up.
     pub(crate) is_simulated: bool,
@@ -107,17 +107,17 @@ pub(crate) fn collect(
         writer.add(exchange, &mut hosts, &mut notes)?;
     }
     let RunBuilder { run, rules, questions, answers, failed, unanswered, decisions, .. } = writer;
-    let files = files.iter().map(|file| rules.redacted(file)).collect();
+    let files = files.iter().map(|file| rules.redact_text(file)).collect();
     let upstreams = hosts.urls().keys().cloned().collect();
     let urls = hosts.urls().iter().filter(|(_, url)| !url.is_empty());
     let urls: BTreeMap<_, _> =
-        urls.map(|(name, url)| (name.clone(), rules.redacted(url))).collect();
+        urls.map(|(name, url)| (name.clone(), rules.redact_text(url))).collect();
     let settings = ProgramSettings {
         command: Vec::new(),
         intercept: None,
         imported: Some(ImportSource { files, format: format.to_owned(), urls: urls.clone() }),
         name,
-        rules: rules.recorded().clone(),
+        rules: rules.as_recorded().clone(),
         shared: false,
         upstreams,
         urls: BTreeMap::new(),
@@ -153,14 +153,14 @@ fn without_headers(rules: Rules, exchanges: &[TrafficExchange], notes: &mut Note
         exchanges.iter().filter_map(|exchange| http(&exchange)).collect();
     let is_anthropic = |url: &str| url.contains("/v1/messages");
     let left_out = all.iter().any(|(url, _)| is_anthropic(url)) && all.iter().all(|(_, has)| !has);
-    if !left_out || rules.recorded().ignore.iter().any(|field| field == COUNTED_HEADERS) {
+    if !left_out || rules.as_recorded().ignore.iter().any(|field| field == COUNTED_HEADERS) {
         return rules;
     }
-    let counted = RecordedRules::given(&[COUNTED_HEADERS.to_owned()], &[]);
+    let counted = RecordedRules::parse(&[COUNTED_HEADERS.to_owned()], &[]);
     match counted.and_then(|counted| rules.clone().adding(counted)) {
         Ok(rules) => {
             let what = "the headers that count (anthropic-version, ..), which the file does not have: they are ignored";
-            notes.lost(what, "all requests");
+            notes.add(what, "all requests");
             rules
         }
         Err(_) => rules,
@@ -168,7 +168,7 @@ fn without_headers(rules: Rules, exchanges: &[TrafficExchange], notes: &mut Note
 }
 
 struct RunBuilder {
-    /// What the files are called.
+    /// The names of the files.
     file: String,
     format: &'static str,
     run: Collector,
@@ -193,13 +193,13 @@ enum NotCollected {
     /// The rules cannot be applied to its request.
     #[error(transparent)]
     Rules(#[from] RuleError),
-    /// Its request has no canonical form without what is redacted.
+    /// Its request has no canonical form without the parts that are redacted.
     #[error(transparent)]
     Request(#[from] RequestError),
-    /// What it asks cannot be the name of a call.
+    /// The name of its call cannot be used.
     #[error(transparent)]
     Call(#[from] IdError),
-    /// Its answer is longer than what is kept.
+    /// Its answer is too long to be kept.
     #[error(transparent)]
     TooLong(#[from] AnswerTooLong),
     /// Somebody has edited its request.
@@ -244,14 +244,14 @@ impl RunBuilder {
                 ));
             }
             Err(why) => {
-                notes.lost(&format!("an exchange: {why}"), &place);
+                notes.add(&format!("an exchange: {why}"), &place);
                 return Ok(());
             }
         };
         let turn = self.book.take(&question.key, question.retry);
         let ReplayTurn::Live(mut ticket) = turn else { return Ok(()) };
         if answers.is_empty() {
-            self.sent(&mut ticket, &question)?;
+            self.record_request(&mut ticket, &question)?;
             self.unanswered += 1;
             return Ok(());
         }
@@ -261,27 +261,27 @@ impl RunBuilder {
             let outcome = match self.outcome(answer, &question, &ticket, hosts, notes) {
                 Ok(outcome) => outcome,
                 Err(why) => {
-                    notes.lost(&format!("an answer: {why}"), &place);
+                    notes.add(&format!("an answer: {why}"), &place);
                     continue;
                 }
             };
-            let request = self.sent(&mut ticket, &question)?;
+            let request = self.record_request(&mut ticket, &question)?;
             match outcome {
                 LoggedOutcome::Answer(response) => {
                     self.answers += 1;
                     doubtful(&response, &place, notes);
-                    let answer = self.run.received(request, *response, latency, label)?;
+                    let answer = self.run.add_answer(request, *response, latency, label)?;
                     for decision in decisions {
-                        self.decided(answer, decision)?;
+                        self.record_decision(answer, decision)?;
                     }
                     return Ok(());
                 }
                 LoggedOutcome::Failed { mut details } => {
-                    // What was asked again was not given up.
+                    // A call that was asked again was not given up.
                     details.gave_up &= at == last;
                     let reopens = !details.gave_up;
                     self.failed += 1;
-                    self.run.failed(request, details)?;
+                    self.run.add_failure(request, details)?;
                     if at < last {
                         ticket.attempt += 1;
                         continue;
@@ -297,12 +297,16 @@ impl RunBuilder {
         Ok(())
     }
 
-    fn decided(&mut self, answer: Seq, decision: TrafficDecision) -> Result<(), TrafficError> {
+    fn record_decision(
+        &mut self,
+        answer: Seq,
+        decision: TrafficDecision,
+    ) -> Result<(), TrafficError> {
         let TrafficDecision { name, mut value, reasoning } = decision;
         self.rules.redact(&mut value);
-        let by = DecidedBy::imported(&self.rules.redacted(&name), self.format);
-        let reasoning = reasoning.map(|text| self.rules.redacted(&text));
-        self.run.decided(
+        let by = DecidedBy::from_import(&self.rules.redact_text(&name), self.format);
+        let reasoning = reasoning.map(|text| self.rules.redact_text(&text));
+        self.run.add_decision(
             answer,
             by,
             DecisionDetails { choice: None, reasoning, value, warnings: Vec::new() },
@@ -320,13 +324,13 @@ impl RunBuilder {
         match asked {
             TrafficQuestion::Http(http) => {
                 let incoming = incoming(http, hosts, notes)?;
-                let asked = incoming.asked(&self.rules)?;
+                let asked = incoming.wire_request(&self.rules)?;
                 let (key, request, retry) = (asked.key.clone(), asked.request.clone(), asked.retry);
                 let labels = Labels::default();
                 Ok(CollectedQuestion { key, request, retry, labels, http: Some((incoming, asked)) })
             }
             TrafficQuestion::Kept { incoming, hash, labels } => {
-                let asked = incoming.asked(&self.rules)?;
+                let asked = incoming.wire_request(&self.rules)?;
                 let (key, request, retry) = (asked.key.clone(), asked.request.clone(), asked.retry);
                 let now = request.hash().short(HASH_DIGITS);
                 if now != hash {
@@ -363,8 +367,8 @@ impl RunBuilder {
     ) -> Result<LoggedOutcome, NotCollected> {
         match (answer, &question.http) {
             (TrafficAnswer::Http { status, mut headers, body }, Some((incoming, asked))) => {
-                noted(&headers, "headers of answers", is_kept, notes);
-                redirected(&mut headers, incoming, hosts);
+                note_headers(&headers, "headers of answers", is_kept, notes);
+                redirect(&mut headers, incoming, hosts);
                 let answer = Elsewhere { status, headers, body };
                 Ok(answer.outcome(incoming, asked, ticket.attempt, &self.rules)?)
             }
@@ -381,7 +385,7 @@ impl RunBuilder {
         }
     }
 
-    fn sent(
+    fn record_request(
         &mut self,
         ticket: &mut Ticket,
         question: &CollectedQuestion,
@@ -391,7 +395,7 @@ impl RunBuilder {
         }
         let Key { call, .. } = &ticket.key;
         let (request, labels) = (question.request.clone(), question.labels.clone());
-        let request = self.run.sent(call.clone(), ticket.sample, request, labels)?;
+        let request = self.run.add_question(call.clone(), ticket.sample, request, labels)?;
         self.questions += 1;
         ticket.request = Some(request);
         Ok(request)
@@ -401,7 +405,7 @@ impl RunBuilder {
 fn incoming(http: Http, hosts: &mut Hosts, notes: &mut Notes) -> Result<Incoming, NotCollected> {
     let Http { method, url, headers, body } = http;
     let parts = UrlParts::parse(&url)?;
-    noted(&headers, "headers of requests", is_counted, notes);
+    note_headers(&headers, "headers of requests", is_counted, notes);
     let (upstream, path) = hosts.place(&parts);
     // Of an upstream that the user named, as well.
     let path = providers::path(&upstream, &path).into_owned();
@@ -410,7 +414,7 @@ fn incoming(http: Http, hosts: &mut Hosts, notes: &mut Notes) -> Result<Incoming
 }
 
 /// Notes the names of headers that are not kept.
-fn noted(
+fn note_headers(
     headers: &HeaderMap,
     side: &'static str,
     kept: impl Fn(&http::HeaderName) -> bool,
@@ -425,15 +429,15 @@ fn noted(
 fn doubtful(response: &Response, place: &str, notes: &mut Notes) {
     if let Some(unreadable) = Unreadable::new(&response.extra) {
         let reason = printable(&unreadable.reason, 200);
-        notes.lost(&format!("an answer that cannot be read: {reason}"), place);
+        notes.add(&format!("an answer that cannot be read: {reason}"), place);
     }
     if response.extra.contains_key(UNENDED) {
-        notes.lost("the end of an answer, which is not in the file", place);
+        notes.add("the end of an answer, which is not in the file", place);
     }
 }
 
 /// URLs that lead to a recorded request lead to the server that replays it.
-fn redirected(headers: &mut HeaderMap, asked: &Incoming, hosts: &mut Hosts) {
+fn redirect(headers: &mut HeaderMap, asked: &Incoming, hosts: &mut Hosts) {
     // A path is one at the server that answered.
     let origin = hosts.urls().get(&asked.upstream).and_then(|url| UrlParts::parse(url).ok());
     let mut within = |url: &str| {
@@ -445,7 +449,8 @@ fn redirected(headers: &mut HeaderMap, asked: &Incoming, hosts: &mut Hosts) {
         hosts.within(&UrlParts::parse(&whole).ok()?)
     };
     for (name, value) in headers.iter_mut() {
-        let said = value.to_str().ok().and_then(|it| translated(name.as_str(), it, &mut within));
+        let said =
+            value.to_str().ok().and_then(|it| translate_urls(name.as_str(), it, &mut within));
         if let Some(said) = said.and_then(|said| HeaderValue::from_str(&said).ok()) {
             *value = said;
         }

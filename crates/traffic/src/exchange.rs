@@ -1,4 +1,4 @@
-//! An exchange as another tool recorded it, whatever the format.
+//! An exchange as another tool recorded it, in any format.
 
 use std::io::Read;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use retold::event::{AttemptDetails, Labels};
 use retold::model::{FailureKind, Response};
 use retold::prompt::Request;
-use retold_wire::{Incoming, Transmission, decoded, encodings};
+use retold_wire::{Incoming, Transmission, decode, encodings};
 use serde_json::{Value, json};
 
 use crate::error::FileProblem;
@@ -29,9 +29,9 @@ pub(crate) struct TrafficExchange {
     pub(crate) place: String,
     pub(crate) asked: TrafficQuestion,
     pub(crate) answers: Vec<TrafficAnswer>,
-    /// What was decided about the last answer.
+    /// The decisions about the last answer.
     pub(crate) decisions: Vec<TrafficDecision>,
-    /// What the file calls it; kept for export.
+    /// The label that the file gives it; kept for export.
     pub(crate) label: Option<Value>,
     pub(crate) latency: Duration,
 }
@@ -45,7 +45,7 @@ pub(crate) struct TrafficDecision {
     pub(crate) reasoning: Option<String>,
 }
 
-/// What was asked.
+/// The question of an exchange.
 #[derive(Debug)]
 pub(crate) enum TrafficQuestion {
     /// Over HTTP.
@@ -103,7 +103,7 @@ impl TrafficAnswer {
 
 /// An attempt that no answer came of. A client that meets it in a replay gets what `retold record`
 /// gives one whose upstream does not answer in time, and tries again.
-pub(crate) fn unanswered(kind: FailureKind, code: &str, message: &str) -> TrafficAnswer {
+pub(crate) fn failed_attempt(kind: FailureKind, code: &str, message: &str) -> TrafficAnswer {
     let error = json!({"error": {"message": message, "type": code, "param": null, "code": code}});
     let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
     let kept = Transmission { status: 504, headers, ..Transmission::default() };
@@ -137,8 +137,8 @@ pub(crate) fn headers<'a>(
             (Ok(name), Ok(value)) if headers.len() < MOST_HEADERS => {
                 headers.append(name, value);
             }
-            (Ok(_), Ok(_)) => notes.lost("a header after the first thousand", place),
-            _ => notes.lost("a header that HTTP does not allow", place),
+            (Ok(_), Ok(_)) => notes.add("a header after the first thousand", place),
+            _ => notes.add("a header that HTTP does not allow", place),
         }
     }
     headers
@@ -179,16 +179,16 @@ pub(crate) fn plain(
     }
     headers.remove(CONTENT_LENGTH);
     Ok(
-        match decoded(&encodings, body.clone())
-            .or_else(|error| inflated(&encodings, &body).ok_or(error))
+        match decode(&encodings, body.clone())
+            .or_else(|error| inflate(&encodings, &body).ok_or(error))
         {
             Ok(plain) => {
-                notes.decoded(plain.len())?;
+                notes.count_decoded(plain.len())?;
                 plain
             }
             Err(_) if !looks_encoded(&encodings, &body) => body,
             Err(error) => {
-                notes.lost(
+                notes.add(
                     &format!("the content encoding of a body, which is kept as it is ({error})"),
                     place,
                 );
@@ -199,8 +199,8 @@ pub(crate) fn plain(
 }
 
 /// A body whose encoding is called `deflate` and lacks the frame of zlib, as some servers send it and all clients read it.
-fn inflated(encodings: &str, body: &Bytes) -> Option<Bytes> {
-    // A text is what the tool that recorded it has inflated.
+fn inflate(encodings: &str, body: &Bytes) -> Option<Bytes> {
+    // A body that is text was inflated by the tool that recorded it.
     if !encodings.trim().eq_ignore_ascii_case("deflate") || std::str::from_utf8(body).is_ok() {
         return None;
     }
@@ -217,7 +217,7 @@ pub(crate) fn is_encoded(headers: &HeaderMap, body: &Bytes) -> bool {
     let begins = std::str::from_utf8(body).is_err()
         && !encodings.trim().eq_ignore_ascii_case("br")
         && looks_encoded(&encodings, body);
-    begins || decoded(&encodings, body.clone()).is_ok()
+    begins || decode(&encodings, body.clone()).is_ok()
 }
 
 /// Whether a body begins as its last encoding does. Brotli has no signature, but is never text.
@@ -248,7 +248,7 @@ mod tests {
         let plain = plain(&mut headers, packed.clone(), "here", &mut notes).unwrap();
         assert_eq!(plain, "hello hello hello");
         assert!(headers.is_empty() && notes.all().next().is_none());
-        assert_eq!(inflated("gzip", &packed), None);
-        assert_eq!(inflated("deflate", &Bytes::from_static(b"hello")), None);
+        assert_eq!(inflate("gzip", &packed), None);
+        assert_eq!(inflate("deflate", &Bytes::from_static(b"hello")), None);
     }
 }

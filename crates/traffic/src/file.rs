@@ -63,7 +63,7 @@ impl Document {
         self.path.rsplit(['/', '\\']).next().unwrap_or(&self.path)
     }
 
-    /// What is wrong with it.
+    /// An error about this file.
     pub(crate) fn wrong(&self, place: Option<String>, wrong: FileProblem) -> TrafficError {
         TrafficError::wrong(&self.path, place, wrong)
     }
@@ -108,20 +108,20 @@ impl Document {
 /// A value of JSON.
 ///
 /// # Errors
-/// What is wrong, and where.
+/// The problem, and its place.
 pub(crate) fn json(text: &str) -> Result<LocatedValue, (Option<String>, FileProblem)> {
-    parsed(text)
+    parse(text)
 }
 
 /// A value of JSON, in its own type.
 ///
 /// # Errors
-/// What is wrong, and where.
+/// The problem, and its place.
 pub(crate) fn json_value(text: &str) -> Result<serde_json::Value, (Option<String>, FileProblem)> {
-    parsed(text)
+    parse(text)
 }
 
-fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, (Option<String>, FileProblem)> {
+fn parse<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, (Option<String>, FileProblem)> {
     few_values(text).map_err(|wrong| (None, wrong))?;
     serde_json::from_str(text).map_err(|error| not_json(&error))
 }

@@ -50,17 +50,17 @@ impl UrlParts {
             return Err(wrong());
         }
         let (path, query) = match rest.split_once('?') {
-            Some((path, query)) => (path, Some(encoded(query))),
+            Some((path, query)) => (path, Some(encode(query))),
             None => (rest, None),
         };
-        let path = if path.is_empty() { "/".to_owned() } else { encoded(path) };
+        let path = if path.is_empty() { "/".to_owned() } else { encode(path) };
         let query = query.filter(|query| !query.is_empty());
         Ok(UrlParts { origin: format!("{scheme}://{host}"), host, path, query })
     }
 }
 
 /// What cannot be in a request line, encoded as clients do it.
-fn encoded(text: &str) -> String {
+fn encode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {
@@ -85,7 +85,7 @@ impl Hosts {
     ///
     /// # Errors
     /// [`FileProblem::Value`] for one that is not a URL.
-    pub(crate) fn given(named: &BTreeMap<String, String>) -> Result<Self, FileProblem> {
+    pub(crate) fn new(named: &BTreeMap<String, String>) -> Result<Self, FileProblem> {
         let parts = |(name, url): (&String, &String)| {
             Ok((name.clone(), UrlParts::parse(&providers::base_url(name, url))?))
         };
@@ -95,7 +95,7 @@ impl Hosts {
 
     /// The upstream of a request, and its path below that.
     pub(crate) fn place(&mut self, parts: &UrlParts) -> (String, String) {
-        let (name, base) = self.named(parts);
+        let (name, base) = self.upstream(parts);
         let below = below(parts, &base).unwrap_or(&parts.path).to_owned();
         let url = format!("{}{}", base.origin, base.path.trim_end_matches('/'));
         self.used.insert(name.clone(), url);
@@ -114,7 +114,7 @@ impl Hosts {
 
     /// A URL within one of the upstreams, as a path of the server that replays it.
     pub(crate) fn within(&mut self, parts: &UrlParts) -> Option<String> {
-        let (name, base) = self.named(parts);
+        let (name, base) = self.upstream(parts);
         if !self.used.contains_key(&name) {
             return None;
         }
@@ -123,7 +123,7 @@ impl Hosts {
         Some(format!("/{name}{below}{query}"))
     }
 
-    fn named(&self, parts: &UrlParts) -> (String, UrlParts) {
+    fn upstream(&self, parts: &UrlParts) -> (String, UrlParts) {
         let fits = |(_, base): &&(String, UrlParts)| below(parts, base).is_some();
         if let Some((name, base)) = self.given.iter().find(fits) {
             return (name.clone(), base.clone());
@@ -215,7 +215,7 @@ mod tests {
     fn names_may_be_given() {
         let named =
             BTreeMap::from([("mistral".to_owned(), "https://api.mistral.ai/v1".to_owned())]);
-        let mut hosts = Hosts::given(&named).unwrap();
+        let mut hosts = Hosts::new(&named).unwrap();
         let due = ("mistral".to_owned(), "/chat/completions".to_owned());
         assert_eq!(place(&mut hosts, "https://api.mistral.ai/v1/chat/completions"), due);
         let long = format!("https://{}/", "h".repeat(300));

@@ -35,7 +35,7 @@ const LAYOUTS: [(JsonLayout, &str); 3] = [
 
 impl JsonStyle {
     /// The value of a body, and the style in which it is written as these bytes; `None` if there is none.
-    pub(crate) fn recognised(body: &str) -> Option<(JsonStyle, LocatedValue)> {
+    pub(crate) fn recognise(body: &str) -> Option<(JsonStyle, LocatedValue)> {
         let value: LocatedValue = serde_json::from_str(body).ok()?;
         // A text or a number alone is better seen as it is.
         if !matches!(value.value, Value::Map(_) | Value::List(_)) {
@@ -45,7 +45,7 @@ impl JsonStyle {
     }
 
     /// The style with this name.
-    pub(crate) fn named(name: &str) -> Option<JsonStyle> {
+    pub(crate) fn by_name(name: &str) -> Option<JsonStyle> {
         JsonStyle::all().find(|style| style.name() == name)
     }
 
@@ -56,7 +56,7 @@ impl JsonStyle {
         })
     }
 
-    /// Its name: `compact`, `spaced` or `pretty`, and what is unusual about it.
+    /// Its name: `compact`, `spaced` or `pretty`, with suffixes for unusual properties.
     pub(crate) fn name(self) -> String {
         let layout = LAYOUTS.iter().find(|(layout, _)| *layout == self.layout);
         let mut name = layout.map_or("", |(_, name)| name).to_owned();
@@ -84,8 +84,8 @@ impl JsonStyle {
             Value::Null => out.push_str("null"),
             Value::Bool(truth) => out.push_str(if *truth { "true" } else { "false" }),
             Value::Number(number) => out.push_str(&number.to_string()),
-            Value::Text(text) => self.quoted(text, out),
-            Value::Bytes(bytes) => self.quoted(&String::from_utf8_lossy(bytes), out),
+            Value::Text(text) => self.quote(text, out),
+            Value::Bytes(bytes) => self.quote(&String::from_utf8_lossy(bytes), out),
             Value::List(items) if items.is_empty() => out.push_str("[]"),
             Value::Map(fields) if fields.is_empty() => out.push_str("{}"),
             Value::List(items) => {
@@ -101,7 +101,7 @@ impl JsonStyle {
                 out.push('{');
                 for (at, (name, field)) in fields.iter().enumerate() {
                     self.before(at, depth, out);
-                    self.quoted(name, out);
+                    self.quote(name, out);
                     out.push_str(if self.layout == JsonLayout::Compact { ":" } else { ": " });
                     self.write(field, depth + 1, out);
                 }
@@ -111,7 +111,7 @@ impl JsonStyle {
         }
     }
 
-    /// What stands before an item.
+    /// Writes the separator before an item.
     fn before(self, at: usize, depth: usize, out: &mut String) {
         if at > 0 {
             out.push_str(if self.layout == JsonLayout::Spaced { ", " } else { "," });
@@ -126,7 +126,7 @@ impl JsonStyle {
         }
     }
 
-    fn quoted(self, text: &str, out: &mut String) {
+    fn quote(self, text: &str, out: &mut String) {
         let quoted = Json::from(text).to_string();
         if !self.ascii {
             out.push_str(&quoted);
@@ -162,10 +162,10 @@ mod tests {
             (r#""text""#, None),
             ("data: {}", None),
         ] {
-            let found = JsonStyle::recognised(body);
+            let found = JsonStyle::recognise(body);
             assert_eq!(found.as_ref().map(|(style, _)| style.name()).as_deref(), due, "{body}");
             if let Some((style, value)) = found {
-                assert_eq!(JsonStyle::named(&style.name()).unwrap().text(&value), body);
+                assert_eq!(JsonStyle::by_name(&style.name()).unwrap().text(&value), body);
             }
         }
     }

@@ -106,7 +106,7 @@ fn files(
             let read = format::cassette::read(&document.node(Schema::Yaml11)?, &mut notes);
             let read = read.map_err(|(place, wrong)| document.wrong(place, wrong))?;
             options.rules = read.rules;
-            ReadFiles::ended(read.exchanges)
+            ReadFiles::complete(read.exchanges)
         }
         // SQLite reads from a file.
         Format::Llm => {
@@ -114,7 +114,7 @@ fn files(
             for path in paths {
                 exchanges.extend(format::llm::read(path, &mut notes)?);
             }
-            ReadFiles::ended(exchanges)
+            ReadFiles::complete(exchanges)
         }
         _ => {
             let document = |path: &PathBuf| Document::read(path);
@@ -168,7 +168,7 @@ fn run(
     }
     let Options { name, rules, upstreams } = options;
     let hosts =
-        Hosts::given(&upstreams).map_err(|wrong| TrafficError::wrong("--upstream", None, wrong))?;
+        Hosts::new(&upstreams).map_err(|wrong| TrafficError::wrong("--upstream", None, wrong))?;
     let file = |path: &PathBuf| {
         path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
     };
@@ -194,7 +194,7 @@ struct ReadFiles {
 }
 
 impl ReadFiles {
-    fn ended(exchanges: Vec<TrafficExchange>) -> Self {
+    fn complete(exchanges: Vec<TrafficExchange>) -> Self {
         ReadFiles { exchanges, is_ended: true, is_simulated: false }
     }
 }
@@ -216,7 +216,7 @@ fn note_rounded(document: &Document, notes: &mut Notes) {
     {
         let line = 1 + memchr::memchr_iter(b'\n', &text.as_bytes()[..at]).count();
         let what = "the last digits of an integer beyond 64 bits";
-        notes.lost(what, &format!("{}, line {line}", document.name()));
+        notes.add(what, &format!("{}, line {line}", document.name()));
     }
 }
 

@@ -1,8 +1,8 @@
-//! What of a file could not be represented: listed, never dropped in silence.
+//! The parts of a file that could not be represented: listed, never dropped in silence.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use retold::counted::counted;
+use retold::counted::count_of;
 
 use crate::error::FileProblem;
 
@@ -35,7 +35,7 @@ pub struct Note {
 
 impl Notes {
     /// Notes something at a place.
-    pub(crate) fn lost(&mut self, what: &str, place: &str) {
+    pub(crate) fn add(&mut self, what: &str, place: &str) {
         self.lost.entry(what.to_owned()).or_default().push(place.to_owned());
     }
 
@@ -57,7 +57,7 @@ impl Notes {
     ///
     /// # Errors
     /// [`FileProblem::Said`] if all of them are too much.
-    pub(crate) fn decoded(&mut self, bytes: usize) -> Result<(), FileProblem> {
+    pub(crate) fn count_decoded(&mut self, bytes: usize) -> Result<(), FileProblem> {
         self.decoded = self.decoded.saturating_add(bytes);
         match self.decoded > MOST_DECODED {
             true => Err(FileProblem::Said(format!(
@@ -80,7 +80,7 @@ impl Notes {
             places: places.iter().take(PLACES).cloned().collect(),
         });
         let counted = self.counted.iter().filter(|(_, n)| **n > 0).map(|(noun, n)| Note {
-            what: counted(*n, noun),
+            what: count_of(*n, noun),
             times: usize::try_from(*n).unwrap_or(usize::MAX),
             places: Vec::new(),
         });

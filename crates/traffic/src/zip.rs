@@ -1,6 +1,5 @@
-//! Reads zip archives as far as Inspect AI writes them: stored, deflated or zstd, and within limits.
-//! What is said about an entry in two places is taken from the directory at the end; where that was cut
-//! off, from the header before the entry.
+//! Reads zip archives as far as Inspect AI writes them: stored, deflated or zstd, and within limits. Values of an entry that
+//! are in two places are taken from the directory at the end; where that was cut off, from the header before the entry.
 
 use std::io::Read;
 
@@ -152,7 +151,7 @@ impl<'a> ZipArchive<'a> {
             93 => Box::new(zstd::Decoder::new(data).map_err(broken)?),
             other => return Err(ZipError::Method { name: name.clone(), method: *other }),
         };
-        // Whatever the directory says about its length.
+        // The length in the directory is not trusted.
         let mut out = Vec::new();
         reader.take(self.left + 1).read_to_end(&mut out).map_err(broken)?;
         self.left = self.left.checked_sub(out.len() as u64).ok_or_else(|| too_long(1))?;

@@ -1,4 +1,4 @@
-//! What the parts of an address at retold stand for, and what can be the name of a host.
+//! The meaning of the parts of an address at retold, and which texts can be the name of a host.
 
 /// The usual port of HTTP.
 pub(crate) const HTTP: u16 = 80;
@@ -6,7 +6,7 @@ pub(crate) const HTTP: u16 = 80;
 /// The usual port of HTTPS.
 pub(crate) const HTTPS: u16 = 443;
 
-/// The path of what is for retold itself.
+/// The path of requests to retold itself.
 pub(crate) const OWN: &str = "_retold";
 
 /// The first part of a path at retold that stands for a host which is none of the upstreams.
@@ -21,7 +21,7 @@ pub const ORIGIN: &str = "/_origin";
 pub(crate) const LED: &str = "/_led";
 
 /// The path below an upstream without [`LED`], and whether it had it.
-pub(crate) fn led(path: &str) -> (&str, bool) {
+pub(crate) fn strip_led(path: &str) -> (&str, bool) {
     match path.strip_prefix(LED) {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => (rest, true),
         _ => (path, false),

@@ -1,4 +1,4 @@
-//! Which answers a program was given, so that it can name them in what it reports.
+//! The answers that a program was given, so that it can name them in its reports.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -40,7 +40,7 @@ pub(crate) struct AnswerRegistry {
     names: Option<AnswerNames>,
 }
 
-/// What the answers are found by.
+/// The names by which answers are found.
 #[derive(Debug, Default)]
 struct AnswerNames {
     by_request: BTreeMap<Seq, GivenAnswer>,
@@ -72,8 +72,8 @@ impl AnswerRegistry {
     }
 
     /// The answer with an id of the provider's, or the last one to a call.
-    pub(crate) fn named(&mut self, name: &str) -> Result<&GivenAnswer, NotOne> {
-        self.names().named(name)
+    pub(crate) fn by_name(&mut self, name: &str) -> Result<&GivenAnswer, NotOne> {
+        self.names().by_name(name)
     }
 
     fn names(&mut self) -> &AnswerNames {
@@ -106,7 +106,7 @@ impl AnswerNames {
         }
     }
 
-    fn named(&self, name: &str) -> Result<&GivenAnswer, NotOne> {
+    fn by_name(&self, name: &str) -> Result<&GivenAnswer, NotOne> {
         let wanted = Digest::new(name);
         let same = self.by_id.range((wanted, Seq(0))..).take_while(|(id, _)| *id == wanted);
         match same.clone().count() {
@@ -146,11 +146,11 @@ mod tests {
         handed.note(given(2, "vote/1", Some("chatcmpl-a")));
         handed.note(given(4, "vote/1", Some("chatcmpl-b")));
         handed.note(given(6, "story/stream", Some("chatcmpl-b")));
-        assert_eq!(handed.named("chatcmpl-a").unwrap().answer, Seq(3));
-        assert_eq!(handed.named("chatcmpl-b"), Err(NotOne::Several(2)));
-        assert_eq!(handed.named("vote/1").unwrap().answer, Seq(5));
-        assert_eq!(handed.named("story").unwrap().answer, Seq(7));
-        assert_eq!(handed.named("nothing"), Err(NotOne::Unknown));
+        assert_eq!(handed.by_name("chatcmpl-a").unwrap().answer, Seq(3));
+        assert_eq!(handed.by_name("chatcmpl-b"), Err(NotOne::Several(2)));
+        assert_eq!(handed.by_name("vote/1").unwrap().answer, Seq(5));
+        assert_eq!(handed.by_name("story").unwrap().answer, Seq(7));
+        assert_eq!(handed.by_name("nothing"), Err(NotOne::Unknown));
         assert_eq!(handed.at(Seq(2)).unwrap().answer, Seq(3));
         assert_eq!(handed.at(Seq(3)), None);
     }
@@ -164,11 +164,11 @@ mod tests {
             for n in 0..many {
                 handed.note(given(2 * n, &format!("call/{n}"), Some(&format!("id-{n}"))));
                 if names_early && n == 0 {
-                    assert!(handed.named("id-0").is_ok());
+                    assert!(handed.by_name("id-0").is_ok());
                 }
             }
-            assert_eq!(handed.named("id-9"), Err(NotOne::Unknown));
-            assert!(handed.named("id-10").is_ok());
+            assert_eq!(handed.by_name("id-9"), Err(NotOne::Unknown));
+            assert!(handed.by_name("id-10").is_ok());
             assert_eq!(handed.at(Seq(18)), None);
             assert_eq!(handed.all.len(), NAMED_ANSWERS);
             let names = handed.names();

@@ -71,7 +71,7 @@ impl Arriving {
                 Some(_) => 0,
             },
             (Framing::Whole, None) => self.chunk,
-            (Framing::Events | Framing::Lines | Framing::Messages, None) => self.splitter.begun(),
+            (Framing::Events | Framing::Lines | Framing::Messages, None) => self.splitter.start(),
         }
     }
 }

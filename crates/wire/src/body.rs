@@ -77,14 +77,14 @@ impl Bodies {
                 let most = announced.unwrap_or(longest);
                 part = Some(self.part(most).await?);
                 whole.reserve_exact(announced.map_or(0, |most| most - whole.len()));
-                coming.waited();
+                coming.renew();
             }
             whole.extend_from_slice(&bytes);
         }
         Ok(match part {
             None => whole.into(),
             Some(mut part) => {
-                // What was not announced is usually shorter than it may be.
+                // A body of unannounced length is usually shorter than the longest.
                 drop(part.split(part.num_permits().saturating_sub(whole.len())));
                 Bytes::from_owner(BudgetedBody { body: whole, _part: part })
             }
@@ -127,7 +127,7 @@ where
     }
 
     /// The client had to wait for us.
-    fn waited(&mut self) {
+    fn renew(&mut self) {
         (self.due, self.came) = (Instant::now() + BODY_PACE, 0);
     }
 
@@ -143,13 +143,14 @@ where
                 }
                 Ok(Some(Err(error))) => return Err(unread(error.into().as_ref())),
                 Ok(None) => return Ok(None),
-                Err(_) if self.came >= LEAST_OF_BODY => self.waited(),
+                Err(_) if self.came >= LEAST_OF_BODY => self.renew(),
                 Err(_) => return Err(Unread::Stalled),
             }
         }
     }
 
-    /// Reads on what is not kept: many clients listen only when they have sent everything. True if that was all.
+    /// Reads on without keeping the bytes: many clients listen only when they have sent everything. True at the end of the
+    /// body.
     async fn read_on(&mut self) -> bool {
         let mut left = LONGEST_UNKEPT;
         loop {

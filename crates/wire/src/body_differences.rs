@@ -48,7 +48,7 @@ pub(crate) fn shown_body(api: retold::prompt::Api, mut body: Value) -> Value {
     body
 }
 
-/// Messages and contents first: they are what most often differs, and what a reader looks for.
+/// Messages and contents first: they differ most often, and a reader looks for them.
 fn order(name: &str) -> (u8, &str) {
     let rank = match name {
         "model" => 0,

@@ -1,4 +1,4 @@
-//! What a program finds in its environment besides the variables of its SDKs.
+//! The variables that a program finds in its environment besides those of its SDKs.
 
 /// The placeholder for a key in a replay, where none is needed.
 pub const NO_KEY: &str = "retold-replay-needs-no-key";

@@ -33,7 +33,8 @@ const MOST_ENCODINGS: usize = 8;
 /// How much of a body is kept until something has been decoded.
 const LONGEST_BEGINNING: usize = 64 << 10;
 
-/// What a message's `Content-Encoding` lists, in the order in which they were applied; there may be several such headers.
+/// The encodings in a message's `Content-Encoding`, in the order in which they were applied; there may be several such
+/// headers.
 pub fn encodings(headers: &HeaderMap) -> String {
     let all = headers.get_all(header::CONTENT_ENCODING).iter();
     all.filter_map(|value| value.to_str().ok()).collect::<Vec<_>>().join(",")
@@ -44,7 +45,7 @@ pub fn encodings(headers: &HeaderMap) -> String {
 ///
 /// # Errors
 /// [`DecodeError`].
-pub fn decoded(encodings: &str, body: Bytes) -> Result<Bytes, DecodeError> {
+pub fn decode(encodings: &str, body: Bytes) -> Result<Bytes, DecodeError> {
     decoded_within(encodings, body, LONGEST_ANSWER)
 }
 
@@ -94,9 +95,10 @@ enum EncodingKind {
     Zstd(Box<zstd::stream::write::Decoder<'static, BoundedReader>>),
 }
 
-/// What is called `deflate` is in zlib's format (RFC 9110, section 8.4.1.2), but some servers send it without that; browsers read both.
+/// The `deflate` encoding is in zlib's format (RFC 9110, section 8.4.1.2), but some servers send it without that; browsers
+/// read both.
 enum DeflateKind {
-    /// What came so far, before its first two bytes were there.
+    /// The bytes so far, before the first two were there.
     Unknown(Vec<u8>, BoundedReader),
     Zlib(flate2::write::ZlibDecoder<BoundedReader>),
     Raw(flate2::write::DeflateDecoder<BoundedReader>),
@@ -166,7 +168,7 @@ impl Write for BoundedReader {
 }
 
 impl Decoder {
-    /// A decoder for what a `Content-Encoding` lists, for so many bytes of output.
+    /// A decoder for the encodings in a `Content-Encoding`, for so many bytes of output.
     ///
     /// # Errors
     /// [`DecodeError::Broken`].
@@ -195,11 +197,11 @@ impl Decoder {
     }
 
     /// The encodings that are not undone; empty if all are.
-    pub(crate) fn left(&self) -> &str {
+    pub(crate) fn encodings_left(&self) -> &str {
         &self.left
     }
 
-    /// What a chunk decodes to so far.
+    /// The bytes that a chunk decodes to so far.
     ///
     /// # Errors
     /// [`DecodeError`].
@@ -208,7 +210,7 @@ impl Decoder {
         self.stages.iter_mut().try_fold(chunk, |chunk, stage| stage.chunk(chunk, limit))
     }
 
-    /// What is left at the end of a body.
+    /// The bytes that are left at the end of a body.
     ///
     /// # Errors
     /// [`DecodeError::Broken`] if it has not ended as its encodings say.
@@ -240,7 +242,7 @@ impl DecoderStage {
         self.or_as_it_came(ended.map_err(|error| DecodeError::of(error, limit)))
     }
 
-    /// What was decoded, or all that came if it is not encoded at all.
+    /// The decoded bytes, or all that came if they are not encoded at all.
     fn or_as_it_came(&mut self, read: Result<Bytes, DecodeError>) -> Result<Bytes, DecodeError> {
         match (read, self.begun.take()) {
             (Err(DecodeError::Broken(_)), Some(begun)) => {
@@ -370,7 +372,7 @@ mod tests {
         assert_eq!(decoded("br", &Bytes::from_static(BROTLI), 10_000).unwrap(), text);
         let twice = zstd::stream::encode_all(&gzip(&text)[..], 3).unwrap();
         let twice = Bytes::from(twice);
-        assert_eq!(super::decoded("gzip, zstd", twice.clone()).unwrap(), text);
+        assert_eq!(super::decode("gzip, zstd", twice.clone()).unwrap(), text);
         assert_eq!(decoded("gzip , ZSTD", &twice, 10_000).unwrap(), text);
         let thrice = gzip(&zstd::stream::encode_all(BROTLI, 3).unwrap());
         assert_eq!(decoded("br,zstd,identity,gzip", &thrice, 10_000).unwrap(), text);
@@ -382,7 +384,7 @@ mod tests {
         let text = Bytes::from("data: hello\n\n".repeat(50));
         let tolerant = |encodings: &str, body: &Bytes| {
             let decoder = Decoder::tolerant(encodings, 100_000).unwrap();
-            (decoder.left().to_owned(), by(decoder, body).unwrap())
+            (decoder.encodings_left().to_owned(), by(decoder, body).unwrap())
         };
         let (once, none, nine) = (gzip(&text), Bytes::new(), ["gzip"; 9].join(","));
         for (encodings, body, left, due) in [
@@ -420,7 +422,7 @@ mod tests {
         assert!(matches!(decoded("gzip", &short, 100), Err(DecodeError::Broken(_))));
         assert!(matches!(decoded("deflate", &nonsense, 100), Err(DecodeError::Broken(_))));
         assert!(matches!(decoded("br", &nonsense, 100), Err(DecodeError::Broken(_))));
-        let unknown = super::decoded("gzip, lzma", nonsense).unwrap_err();
+        let unknown = super::decode("gzip, lzma", nonsense).unwrap_err();
         assert!(matches!(unknown, DecodeError::Unknown(name) if name == "lzma"));
     }
 }

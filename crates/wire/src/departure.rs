@@ -11,7 +11,7 @@ use crate::limits::SILENCE;
 /// All clients leave when their program dies, and its death is noticed within this time.
 pub(crate) const DEATH_IS_NOTICED_WITHIN: Duration = Duration::from_millis(250);
 
-/// When a client hung up, and what it had been sent.
+/// When a client hung up, and how much it had been sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Departure {
     /// After its request.
@@ -40,7 +40,7 @@ impl From<&ClientLeft> for Departure {
     }
 }
 
-/// Clients that left, and what was received for them nevertheless.
+/// Clients that left, and the answers that were received for them nevertheless.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DepartureSummary {
     /// How many clients left before they had their whole answers.
@@ -53,7 +53,7 @@ pub struct DepartureSummary {
 
 impl DepartureSummary {
     /// Counts a client whose answer was received to its end.
-    pub(crate) fn answered(&mut self, usage: Usage) {
+    pub(crate) fn count_answer(&mut self, usage: Usage) {
         self.clients += 1;
         self.answers += 1;
         let Usage { prompt_tokens, completion_tokens, .. } = usage;

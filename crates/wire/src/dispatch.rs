@@ -16,7 +16,7 @@ use crate::limits::{BODY_PACE, LEAST_OF_BODY, LONGEST_REQUEST};
 use crate::nearest::nearest;
 use crate::nearest_match::{NearestMatch, Why};
 use crate::outlet::{Outgoing, Outlet};
-use crate::refusal::{closing, ended, refused};
+use crate::refusal::{closing, end_of_run, rejection};
 use crate::replay_queue::ReplayTurn;
 use crate::session::Session;
 use crate::wire_request::WireRequest;
@@ -49,14 +49,14 @@ pub(crate) async fn ask(
         }
         Err(Unread::Left) => {
             let dialect = providers::at(&incoming.path);
-            return closing(refused(dialect, 400, "retold_request", "the request has no end"));
+            return closing(rejection(dialect, 400, "retold_request", "the request has no end"));
         }
         Err(Unread::Stalled) => {
             let (least, seconds) = (LEAST_OF_BODY >> 10, BODY_PACE.as_secs());
             let said =
                 format!("the request has no end: less than {least} KiB of it came in {seconds} s");
             let dialect = providers::at(&incoming.path);
-            return closing(refused(dialect, 408, "retold_request", &said));
+            return closing(rejection(dialect, 408, "retold_request", &said));
         }
     };
     closing(refuse(&session, incoming, problem(status, code, &said)).await)
@@ -72,13 +72,13 @@ fn is_an_upgrade(headers: &HeaderMap) -> bool {
 /// Answers a request.
 async fn answer(session: Arc<Session>, incoming: Incoming) -> Response<Outgoing> {
     let Some(working) = session.begin_request() else {
-        return ended(providers::at(&incoming.path));
+        return end_of_run(providers::at(&incoming.path));
     };
     if let Some(error) = session.broken_recorder() {
         let said = format!("retold cannot record: {error}");
-        return refused(providers::at(&incoming.path), 500, "retold_log", &said);
+        return rejection(providers::at(&incoming.path), 500, "retold_log", &said);
     }
-    let asked = match incoming.asked(&session.rules) {
+    let asked = match incoming.wire_request(&session.rules) {
         Ok(asked) => asked,
         Err(error) => {
             let said = error.to_string();
@@ -89,43 +89,43 @@ async fn answer(session: Arc<Session>, incoming: Incoming) -> Response<Outgoing>
     let dialect = asked.dialect;
     let read = match session.read(&asked.key.call) {
         Ok(read) => read,
-        Err(error) => return refused(asked.dialect, 500, "retold_log", &error.to_string()),
+        Err(error) => return rejection(asked.dialect, 500, "retold_log", &error.to_string()),
     };
     if session.upstreams.is_some()
-        && let Some(place) = session.awaited(&asked.key).await
+        && let Some(place) = session.wait_for_answer(&asked.key).await
     {
-        return play::shared(&session, &asked, place).await;
+        return play::send_shared(&session, &asked, place).await;
     }
     let equal = match session.may_have_equal(&asked.key) {
         false => None,
         true => match equal_to(&session, &asked).await {
             Ok(equal) => equal,
-            Err(error) => return refused(asked.dialect, 500, "retold_log", &error.to_string()),
+            Err(error) => return rejection(asked.dialect, 500, "retold_log", &error.to_string()),
         },
     };
     match equal.unwrap_or_else(|| session.take(&asked.key, asked.retry)) {
         ReplayTurn::Recorded(ticket, attempt) => {
-            play::recorded(&session, &asked, ticket, attempt, read).await
+            play::send_recorded(&session, &asked, ticket, attempt, read).await
         }
         ReplayTurn::Live(ticket) => {
-            // What is only looked up, such as a list of models, costs nothing.
+            // Look-ups, such as a list of models, cost nothing.
             if incoming.method == Method::POST
                 && let Err(over) = session.budget.check(&asked.request)
             {
                 return unaffordable(&session, &asked, over);
             }
-            let (waiting, answer) = Outlet::awaited();
+            let (waiting, answer) = Outlet::channel();
             // The answer is read to its end even if the client leaves.
             tokio::spawn(relay::relay(session, working, incoming, asked, ticket, waiting));
             answer.await.unwrap_or_else(|_| {
-                refused(dialect, 500, "retold_error", "retold lost this request: this is a bug")
+                rejection(dialect, 500, "retold_error", "retold lost this request: this is a bug")
             })
         }
         ReplayTurn::Nothing => missing(&session, &asked).await,
     }
 }
 
-/// What a request gets that has nothing left under its own key, if it is equal to one that has.
+/// The turn of a request that has nothing left under its own key, if it is equal to one that has.
 async fn equal_to(
     session: &Arc<Session>,
     asked: &WireRequest,
@@ -143,19 +143,19 @@ pub(crate) async fn refuse(
     problem: Problem<'_>,
 ) -> Response<Outgoing> {
     let Some(_working) = session.begin_request() else {
-        return ended(providers::at(&incoming.path));
+        return end_of_run(providers::at(&incoming.path));
     };
     refusal(session, &incoming, problem).await
 }
 
-/// What a client gets whose request is not asked: it is recorded, or in the record already.
+/// The response to a request that is not asked: it is recorded, or in the record already.
 async fn refusal(
     session: &Arc<Session>,
     incoming: &Incoming,
     problem: Problem<'_>,
 ) -> Response<Outgoing> {
     let dialect = providers::at(&incoming.path);
-    let answer = refused(dialect, problem.status, problem.code, problem.message);
+    let answer = rejection(dialect, problem.status, problem.code, problem.message);
     if session.broken_recorder().is_some() {
         return answer;
     }
@@ -165,7 +165,7 @@ async fn refusal(
     let Ok(read) = session.read(&asked.key.call) else { return answer };
     match session.take(&asked.key, Some(0)) {
         ReplayTurn::Recorded(ticket, attempt) => {
-            play::recorded(session, &asked, ticket, attempt, read).await
+            play::send_recorded(session, &asked, ticket, attempt, read).await
         }
         ReplayTurn::Live(ticket) => {
             relay::refused_here(session, &asked, ticket, &problem).await;
@@ -174,14 +174,18 @@ async fn refusal(
         ReplayTurn::Nothing => {
             // What failed may be left out of the replay.
             if !session.skips_errors() {
-                session.missed(miss_of(session, &asked, Why::Refused(problem.message.to_owned())));
+                session.count_miss(miss_of(
+                    session,
+                    &asked,
+                    Why::Refused(problem.message.to_owned()),
+                ));
             }
             answer
         }
     }
 }
 
-/// What a client gets whose request may cost too much: nothing is recorded, so that the run can be continued.
+/// The response to a request that may cost too much: nothing is recorded, so that the run can be continued.
 fn unaffordable(session: &Session, asked: &WireRequest, over: OverBudget) -> Response<Outgoing> {
     session.share(&asked.key, None);
     let said = format!("retold asks nothing more: {over}");
@@ -189,13 +193,13 @@ fn unaffordable(session: &Session, asked: &WireRequest, over: OverBudget) -> Res
         summary.unaffordable += 1;
         summary.over_budget.get_or_insert(over);
     });
-    refused(asked.dialect, 402, "retold_budget", &said)
+    rejection(asked.dialect, 402, "retold_budget", &said)
 }
 
 /// A request that is not recorded.
 async fn missing(session: &Arc<Session>, asked: &WireRequest) -> Response<Outgoing> {
-    if let Some(place) = session.shared(&asked.key) {
-        return play::shared(session, asked, place).await;
+    if let Some(place) = session.shared_answer(&asked.key) {
+        return play::send_shared(session, asked, place).await;
     }
     let not_compared = || miss_of(session, asked, Why::NotCompared);
     let miss = if session.compares_a_miss() {
@@ -210,22 +214,22 @@ async fn missing(session: &Arc<Session>, asked: &WireRequest) -> Response<Outgoi
         not_compared()
     };
     let said = format!("retold replay: {miss}");
-    session.missed(miss);
-    refused(asked.dialect, 404, "retold_not_recorded", &said)
+    session.count_miss(miss);
+    rejection(asked.dialect, 404, "retold_not_recorded", &said)
 }
 
-/// A miss that is not compared with what is recorded.
+/// A miss that is not compared with the recorded requests.
 fn miss_of(session: &Session, asked: &WireRequest, why: Why) -> NearestMatch {
     NearestMatch {
         call: asked.key.call.clone(),
-        asked: asked.shown(),
+        asked: asked.request_line(),
         why,
         rules: String::new(),
         lacks_key: session.rules.lacks_key().map(str::to_owned),
     }
 }
 
-/// What is wrong with a request.
+/// A problem with a request.
 pub(crate) fn problem<'a>(status: u16, code: &'static str, message: &'a str) -> Problem<'a> {
     Problem { status, code, message }
 }

@@ -39,25 +39,25 @@ pub struct Elsewhere {
     pub body: Bytes,
 }
 
-/// What a log keeps of an answer.
+/// An answer as a log keeps it.
 #[derive(Debug, Clone)]
 pub enum LoggedOutcome {
     /// It is an answer.
     Answer(Box<Response>),
     /// It is a failed attempt.
     Failed {
-        /// What is kept of it; `gave_up` says whether a client tries again.
+        /// The details that are kept; `gave_up` says whether a client tries again.
         details: AttemptDetails,
     },
 }
 
-/// The answer is longer than what is kept.
+/// The answer is longer than the most that is kept.
 #[derive(Debug, thiserror::Error)]
 #[error("the answer is longer than {} MiB", LONGEST_ANSWER >> 20)]
 pub struct AnswerTooLong;
 
 impl Elsewhere {
-    /// What a log keeps of this answer to a request, as the `attempt`-th of its sample, under a run's rules.
+    /// This answer to a request as a log keeps it, as the `attempt`-th of its sample, under a run's rules.
     ///
     /// # Errors
     /// [`AnswerTooLong`].
@@ -108,7 +108,8 @@ impl Elsewhere {
     }
 }
 
-/// What another tool has read out already, as it is stored: without keys, and without what a run's rules take out.
+/// Values that another tool has read out already, as they are stored: without keys, and without parts that a run's rules
+/// take out.
 impl Rules {
     /// A JSON value.
     pub fn redact(&self, value: &mut Value) {
@@ -118,14 +119,13 @@ impl Rules {
     /// A request.
     ///
     /// # Errors
-    /// [`RequestError`] if what is left of it is none.
+    /// [`RequestError`] if the rest is not a request.
     pub fn redact_request(&self, request: Request) -> Result<Request, RequestError> {
         let mut body = request.body().clone();
         let mut any = false;
         let found = credentials::in_request("", "", body.to_string().as_bytes());
         if !found.is_empty() {
-            let bare =
-                credentials::replaced(body.to_string().as_bytes(), &found, STRUCK.as_bytes());
+            let bare = credentials::replace(body.to_string().as_bytes(), &found, STRUCK.as_bytes());
             any = serde_json::from_slice(&bare).map(|bare| body = bare).is_ok();
         }
         match (self.redaction.value(&mut body) | any, body) {
@@ -137,17 +137,17 @@ impl Rules {
     /// An answer.
     pub fn redact_answer(&self, response: &mut Response) {
         if let Content::Text(text) = &response.content {
-            response.content = Content::Text(self.redacted(text).into());
+            response.content = Content::Text(self.redact_text(text).into());
         }
         for text in [&mut response.id, &mut response.model].into_iter().flatten() {
-            *text = self.redacted(text);
+            *text = self.redact_text(text);
         }
         response.extra.values_mut().for_each(|value| self.redact(value));
     }
 
     /// A failed attempt.
     pub fn redact_failure(&self, details: &mut AttemptDetails) {
-        details.error = self.redacted(&details.error);
+        details.error = self.redact_text(&details.error);
         if let Some(http) = &mut details.http {
             self.redact(http);
         }

@@ -16,11 +16,11 @@ use crate::key::Key;
 use crate::lock::lock;
 use crate::recorded::Library;
 use crate::recorded_prompts::RecordedPrompts;
-use crate::restored_request::restored;
+use crate::restored_request::restore;
 use crate::rules::Rules;
 use crate::wire_request::{ADDRESS, StoredRequest, WireRequest, version_of};
 
-/// The recorded requests by what is equal in them. All of a run are read when the first is looked for.
+/// The recorded requests by the parts that are equal in them. All of a run are read when the first is looked for.
 #[derive(Default)]
 pub(crate) struct Equivalents {
     known: Mutex<Option<Arc<EqualKeys>>>,
@@ -54,13 +54,13 @@ impl Equivalents {
     ) -> Result<Vec<Key>, LogError> {
         let is_streamed = asked.key.call.as_str().ends_with(STREAM);
         let form = dialect_of(&asked.request);
-        let counted = rules.counted(&asked.request)?;
+        let counted = rules.counted_body(&asked.request)?;
         let (own, has_ids) =
             Equivalence::of(&asked.request, counted, &asked.key.call, form, is_streamed);
         if rules.is_empty() && !has_ids && !self.may_have_another_form(asked, prompts, library)? {
             return Ok(Vec::new());
         }
-        let known = self.known(rules, prompts, library)?;
+        let known = self.equal_keys(rules, prompts, library)?;
         Ok(known.get(&own).cloned().unwrap_or_default())
     }
 
@@ -78,12 +78,12 @@ impl Equivalents {
             return Ok(*has_other_forms);
         }
         let own = format!("{}/", OTHER.name());
-        let known = prompts.known(library)?;
+        let known = prompts.load(library)?;
         let found = known.keys().any(|(_, call)| call.as_str().starts_with(&own));
         Ok(*self.has_other_forms.get_or_init(|| found))
     }
 
-    fn known(
+    fn equal_keys(
         &self,
         rules: &Rules,
         prompts: &RecordedPrompts,
@@ -94,7 +94,7 @@ impl Equivalents {
         if let Some(known) = known.as_ref() {
             return Ok(known.clone());
         }
-        let all = prompts.known(library)?;
+        let all = prompts.load(library)?;
         let mut in_order: Vec<_> = all.iter().collect();
         in_order.sort_by_key(|(_, known)| known.request);
         let mut read = EqualKeys::new();
@@ -103,13 +103,13 @@ impl Equivalents {
             // As it would be stored today.
             let again = match is_of_today(&request) {
                 true => None,
-                false => restored(&request, call).map(Incoming::from),
+                false => restore(&request, call).map(Incoming::from),
             };
-            let counted = rules.counted(&request)?;
+            let counted = rules.counted_body(&request)?;
             let prompt = rules.key_of(&request, &counted);
-            let (equal, _) = match again.and_then(|it| it.stored().ok()) {
+            let (equal, _) = match again.and_then(|it| it.stored_request().ok()) {
                 Some(StoredRequest { dialect, request, is_streamed, .. }) => {
-                    let counted = rules.counted(&request)?;
+                    let counted = rules.counted_body(&request)?;
                     Equivalence::of(&request, counted, call, dialect, is_streamed)
                 }
                 None => {
@@ -151,7 +151,7 @@ impl Equivalence {
             address.remove("dialect");
         }
         let counted = json!({"api": request.api(), "body": body});
-        // What is left of a canonical form has one, too.
+        // The rest of a canonical form has one, too.
         let hash = |text: String| PromptHash(hash_of(text.as_bytes()));
         let counted = canonical(&counted).map_or(request.hash(), hash);
         let form = if is_streamed { STREAM } else { "" };
@@ -207,7 +207,7 @@ mod tests {
                 {"role": "tool", "tool_call_id": ids[2], "content": "x"}]});
             let request = Request::from_body(body).unwrap();
             let call = CallPath::new("openai.chat/0123456789abcdef").unwrap();
-            let counted = Rules::default().counted(&request).unwrap();
+            let counted = Rules::default().counted_body(&request).unwrap();
             Equivalence::of(&request, counted, &call, dialect_of(&request), false).0
         };
         assert_eq!(of(["a", "b", "a"]), of(["x", "y", "x"]));

@@ -1,4 +1,4 @@
-//! What a failed attempt is called, whether it is tried again, and which recorded ones are sent again.
+//! The names of failed attempts, whether they are tried again, and which recorded ones are sent again.
 
 use hyper::http::{HeaderMap, HeaderValue, StatusCode, header};
 use retold::escaping::printable;
@@ -18,8 +18,8 @@ pub enum FailureReplay {
     Sent,
     /// They are left out of a replay.
     LeftOut,
-    /// They are asked again, unless the program met them and then got an answer in the same call, or the
-    /// server refused the request itself: what it asked next may depend on that.
+    /// They are asked again, unless the program met them and then got an answer in the same call, or the server refused the
+    /// request itself: the program's next request may depend on that.
     AskedAgain,
     /// All of them are asked again.
     AllAskedAgain,
@@ -64,7 +64,7 @@ impl FailureReplay {
 
     /// Which of the attempts at a question are sent again. `answered` is the last question of the same call
     /// that was answered.
-    pub(crate) fn sent(
+    pub(crate) fn select(
         self,
         attempts: Vec<(Attempt, Option<FailedAttempt>)>,
         answered: Option<Seq>,
@@ -133,7 +133,7 @@ pub(crate) fn reopens(kind: FailureKind, said: Option<&HeaderValue>) -> bool {
 }
 
 /// An answer that cannot be read.
-pub(crate) fn malformed(error: DecodeError) -> Failure {
+pub(crate) fn decode_failure(error: DecodeError) -> Failure {
     Failure::new(FailureKind::Malformed, error.to_string())
 }
 
@@ -158,7 +158,7 @@ mod tests {
             (Attempt { place, reopens: false, is_answer, departure: None }, failed)
         };
         let all = (0..).zip(attempts.chars()).map(attempt).collect();
-        let sent = failures.sent(all, answered.map(Seq)).into_iter();
+        let sent = failures.select(all, answered.map(Seq)).into_iter();
         let letters = sent.map(|it| attempts.as_bytes()[it.place.seq.0 as usize]);
         letters.map(char::from).collect()
     }

@@ -45,7 +45,7 @@ impl Dialect for Stopping {
     fn is_last(&self, _: &str) -> bool {
         panic!("no end")
     }
-    fn assembled(&self, _: &[Value]) -> Value {
+    fn assemble(&self, _: &[Value]) -> Value {
         panic!("no stream")
     }
     fn ending(&self, _: &Value, _: bool) -> Ending {
@@ -72,7 +72,7 @@ fn asked() -> (Incoming, WireRequest) {
         headers: HeaderMap::new(),
         body: r#"{"messages":[]}"#.into(),
     };
-    let asked = incoming.asked(&Rules::default()).unwrap();
+    let asked = incoming.wire_request(&Rules::default()).unwrap();
     (incoming, asked)
 }
 

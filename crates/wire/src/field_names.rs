@@ -5,13 +5,13 @@ use retold::model::providers::{self, Dialect, OTHER};
 use retold::prompt::Request;
 use serde_json::{Map, Value, json};
 
-use crate::restored_request::{RestoredBody, plain, restored};
+use crate::restored_request::{RestoredBody, plain, restore};
 use crate::wire_request::ADDRESS;
 
 /// The field of a stored body that has the conversation.
 const MESSAGES: &str = "messages";
 
-/// The field of a stored body that has what is embedded.
+/// The field of a stored body that has the texts to embed.
 const INPUT: &str = "input";
 
 /// Something that no field is called.
@@ -20,7 +20,7 @@ const MARK: &str = "\u{10ffff}";
 /// The API of a stored request.
 pub(crate) fn dialect_of(request: &Request) -> &'static dyn Dialect {
     let named = request.body()[ADDRESS]["dialect"].as_str();
-    let named = named.and_then(|name| providers::named(name.split('@').next()?));
+    let named = named.and_then(|name| providers::by_name(name.split('@').next()?));
     named.or_else(|| Some(plain(request)?.0)).unwrap_or(&OTHER)
 }
 
@@ -31,15 +31,15 @@ pub(crate) struct MovedPart {
 }
 
 /// The parts of a request that are stored elsewhere: the body of a small one of the same form says where they were.
-pub(crate) fn moved(request: &Request) -> Vec<MovedPart> {
-    // What a study would ask, too, is stored as it is sent.
+pub(crate) fn moved_parts(request: &Request) -> Vec<MovedPart> {
+    // A request that a study would make, too, is stored as it is sent.
     if request.body()[ADDRESS].is_null() {
         return Vec::new();
     }
     let Ok(call) = CallPath::new("any") else { return Vec::new() };
     let marked = json!({MARK: MARK});
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-    // What is short may say what form it has.
+    // A short text may say which form the body has.
     let is_short = |value: &Value| value.as_str().is_some_and(|text| text.len() <= MARK.len() * 4);
     let fields = request.body().as_object().into_iter().flatten();
     let small: Map<String, Value> = fields
@@ -59,7 +59,7 @@ pub(crate) fn moved(request: &Request) -> Vec<MovedPart> {
         let mut body = small.clone();
         body.insert(name.to_owned(), value);
         let small = Request::of_program(request.api(), body).ok()?;
-        let RestoredBody::Json(body) = restored(&small, &call)?.body else { return None };
+        let RestoredBody::Json(body) = restore(&small, &call)?.body else { return None };
         let mut sent = path_of_mark(&body)?;
         // The whole list is elsewhere.
         while stored.len() > 1 && sent.len() > 1 && stored.last() == sent.last() {
@@ -97,7 +97,7 @@ pub(crate) fn stored_path(moved: &[MovedPart], path: &[String]) -> Option<Vec<St
 
 /// The path of a stored field as its API names it.
 pub(crate) fn named_path(request: &Request, path: &[String]) -> Vec<String> {
-    let named = moved(request).iter().find_map(|it| {
+    let named = moved_parts(request).iter().find_map(|it| {
         let rest = path.strip_prefix(&it.stored[..])?;
         Some([&it.sent[..], rest].concat())
     });

@@ -72,7 +72,7 @@ impl Framing {
     }
 }
 
-/// What a line of an event stream begins with.
+/// The beginnings of the lines of an event stream.
 const EVENT_FIELDS: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b":"];
 
 /// A body without a byte order mark.
@@ -99,7 +99,7 @@ impl Splitter {
     }
 
     /// Where the event begins that is not complete yet.
-    pub(crate) fn begun(&self) -> usize {
+    pub(crate) fn start(&self) -> usize {
         self.start
     }
 
@@ -152,7 +152,7 @@ pub(crate) fn events(framing: Framing, body: &[u8]) -> Vec<&[u8]> {
     let mut splitter = Splitter::new(framing);
     let mut events: Vec<&[u8]> =
         std::iter::from_fn(|| splitter.next(body)).map(|at| &body[at]).collect();
-    let rest = &body[splitter.begun()..];
+    let rest = &body[splitter.start()..];
     if !rest.is_empty() {
         events.push(rest);
     }
@@ -171,7 +171,7 @@ pub(crate) fn is_complete(framing: Framing, event: &[u8]) -> bool {
 }
 
 /// The data of an event, in every framing; empty for a comment. Bytes that are not UTF-8 are
-/// replaced, because this is only what is read out; the bytes themselves are kept.
+/// replaced, because this is only a reading; the bytes themselves are kept.
 pub(crate) fn data(framing: Framing, event: &[u8]) -> String {
     if framing == Framing::Messages {
         return event_stream::data(event);
@@ -194,7 +194,7 @@ pub(crate) fn data(framing: Framing, event: &[u8]) -> String {
     }
 }
 
-/// The data of an event that is called an error: SDKs go by the name, whatever the data says.
+/// The data of an event that is called an error: SDKs go by the name, not by the data.
 fn error_in(data: &str) -> String {
     match serde_json::from_str::<Value>(data) {
         Ok(Value::Object(fields)) if fields.contains_key("type") => data.to_owned(),
@@ -249,7 +249,7 @@ mod tests {
             let mut whole = Splitter::new(framing);
             let at_once: Vec<_> = std::iter::from_fn(|| whole.next(body)).collect();
             prop_assert_eq!(found, at_once);
-            prop_assert_eq!(cut.begun(), whole.begun());
+            prop_assert_eq!(cut.start(), whole.start());
         }
     }
 }

@@ -24,7 +24,7 @@ pub const TOKEN_HEADER: &str = "x-retold-token";
 /// The longest name of a run.
 const LONGEST_RUN: usize = 100;
 
-/// What a server serves, and to whom.
+/// The runs that a server serves, and its clients.
 pub struct Front {
     /// The runs.
     pub runs: Arc<dyn Runs>,
@@ -32,7 +32,7 @@ pub struct Front {
     pub upstreams: Option<Vec<String>>,
     /// Whose requests are answered.
     pub reach: Reach,
-    /// What a client has to know.
+    /// The token that a client has to know.
     pub token: Option<Token>,
     /// The memory that the bodies of requests share.
     pub bodies: Bodies,
@@ -59,7 +59,7 @@ pub trait Runs: Send + Sync {
 pub struct NoRun {
     /// The HTTP status.
     pub status: u16,
-    /// What is wrong, and what to do.
+    /// The problem, and the remedy.
     pub message: String,
 }
 
@@ -122,7 +122,7 @@ impl Front {
     /// Reads an address: `/token/TOKEN/run/NAME/UPSTREAM/PATH`, where token and run may be left out or
     /// be in headers.
     pub(crate) fn address(&self, uri: &Uri, headers: &HeaderMap) -> Result<Address, NotLetIn> {
-        self.reach.check(uri, headers).map_err(NotLetIn::unreached)?;
+        self.reach.check(uri, headers).map_err(NotLetIn::wrong_site)?;
         let path = uri.path();
         let mut rest = path.strip_prefix('/').unwrap_or(path);
         if let Some(token) = &self.token {
@@ -166,7 +166,10 @@ impl Front {
     }
 
     /// The session of a request whose connection was let in: one that was opened.
-    pub(crate) async fn opened(&self, headers: &HeaderMap) -> Result<Arc<Session>, NotLetIn> {
+    pub(crate) async fn opened_session(
+        &self,
+        headers: &HeaderMap,
+    ) -> Result<Arc<Session>, NotLetIn> {
         let run = named_run(headers)?;
         let session = self.runs.session(run).await;
         session.map_err(|NoRun { status, message }| NotLetIn::new(status, "retold_run", message))

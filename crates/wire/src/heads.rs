@@ -1,4 +1,4 @@
-//! The heads of answers: what is passed on, recorded, and sent again.
+//! The heads of answers: the headers that are passed on, recorded, and sent again.
 
 use bytes::Bytes;
 use hyper::Response;
@@ -60,7 +60,7 @@ pub(crate) fn head(response: &reqwest::Response) -> Parts {
 }
 
 /// The header by which a program names an answer in its reports.
-pub(crate) fn named(run: RunId, seq: Seq) -> Option<(HeaderName, HeaderValue)> {
+pub(crate) fn name_header(run: RunId, seq: Seq) -> Option<(HeaderName, HeaderValue)> {
     let value = HeaderValue::from_str(&format!("{run}/{seq}")).ok()?;
     Some((HeaderName::from_static(RESPONSE), value))
 }
@@ -69,7 +69,7 @@ pub(crate) fn named(run: RunId, seq: Seq) -> Option<(HeaderName, HeaderValue)> {
 pub(crate) fn kept_headers(headers: &HeaderMap, masks: &Masks) -> Vec<(String, String)> {
     let kept = headers.iter().filter(|(name, _)| is_kept(name.as_str()));
     let texts = kept.filter_map(|(name, value)| {
-        // A client that follows a URL asks, in a replay, for what is stored of its request.
+        // In a replay, a client that follows a URL asks for the stored form of its request.
         let value = masks.in_request(value.as_bytes()).into_owned();
         Some((name.as_str(), String::from_utf8(value).ok()?))
     });

@@ -8,21 +8,21 @@ use hyper::http::header::SET_COOKIE;
 use reqwest::Url;
 use retold::escaping::printable;
 
-use crate::addresses::{ELSEWHERE, HTTPS, is_host, led};
+use crate::addresses::{ELSEWHERE, HTTPS, is_host, strip_led};
 use crate::heads::ReplayMark;
 use crate::intercept::Interception;
 use crate::locations::{SEVERAL, translate_all};
 use crate::origins::{OriginPlace, Origins};
 use crate::outlet::Outgoing;
 use crate::session::Session;
-use crate::upstream::joined;
+use crate::upstream::join;
 
-/// Headers whose URLs are about an answer, and not what a client asks next.
+/// Headers whose URLs are about an answer, and not for a client's next request.
 const ABOUT: &[&str] = &["content-location", SEVERAL];
 
 /// How a client addresses us.
 pub(crate) struct Here {
-    /// What stands before `/UPSTREAM/PATH`.
+    /// The URL before `/UPSTREAM/PATH`.
     pub(crate) base: String,
     /// The host that it asked, with its port, if its connection was opened.
     pub(crate) opened: Option<String>,
@@ -41,9 +41,9 @@ pub(crate) struct ServerAsked {
 }
 
 impl Here {
-    /// The headers of an answer as the client gets them: what is a path inside is a URL below the
-    /// one that it asked. In an answer that was recorded, URLs that lead elsewhere lead to us as well,
-    /// where they are refused: only a server that is asked now may lead a program there, which is noted.
+    /// The headers of an answer as the client gets them: a path inside becomes a URL below the one that it asked. In an
+    /// answer that was recorded, URLs that lead elsewhere lead to us as well, where they are refused: only a server that is
+    /// asked now may lead a program there, which is noted.
     pub(crate) fn outward(&self, response: &mut Response<Outgoing>, session: &Session) {
         let is_recorded = response.extensions().get::<ReplayMark>().is_some();
         let redirects = response.status().is_redirection();
@@ -93,7 +93,7 @@ impl Here {
             None => (&path[1..], ""),
         };
         // To the client, a host that is opened is another origin.
-        let (below, _) = led(rest);
+        let (below, _) = strip_led(rest);
         if let Some(ServerAsked { place, origins }) = &self.asked
             && let Some(url) = place.url(origins, upstream, below)
         {
@@ -117,7 +117,7 @@ impl Here {
     /// Where a URL leads, unless it is a path at this server.
     fn elsewhere(&self, url: &str) -> Leads {
         let Ok(ours) = Url::parse("http://retold.invalid/") else { return Leads::Unknown };
-        let Some(url) = joined(&ours, url) else { return Leads::Unknown };
+        let Some(url) = join(&ours, url) else { return Leads::Unknown };
         // A relative URL leads to us.
         let is_ours = url.host() == ours.host();
         // Recordings of earlier versions have whole URLs of hosts that are opened.
@@ -158,7 +158,7 @@ enum Leads {
     Unknown,
 }
 
-/// What stands in the place of the host of a URL that cannot be read.
+/// The placeholder for the host of a URL that cannot be read.
 const UNREADABLE: &str = "an-unreadable-address";
 
 /// The host of a URL, with its port.

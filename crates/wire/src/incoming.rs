@@ -14,7 +14,7 @@ use crate::masks::Masks;
 /// Names the call that a request belongs to; not forwarded.
 pub const CALL: &str = "x-retold-call";
 
-/// What the call of a request belongs to, as a JSON object of texts in ASCII; not forwarded.
+/// The labels of a request's call, as a JSON object of texts in ASCII; not forwarded.
 pub(crate) const LABELS: &str = "x-retold-labels";
 
 /// A request as it arrived.
@@ -50,7 +50,7 @@ impl Incoming {
         let content_type = self.headers.get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
         let found = credentials::in_request(&self.path, content_type.unwrap_or(""), &bare.body);
         if !found.is_empty() {
-            bare.body = credentials::replaced(&bare.body, &found, STRUCK.as_bytes()).into();
+            bare.body = credentials::replace(&bare.body, &found, STRUCK.as_bytes()).into();
         }
         if let Cow::Owned(struck) = masks.in_request(&bare.body) {
             bare.body = struck.into();

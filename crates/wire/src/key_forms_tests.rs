@@ -407,7 +407,7 @@ fn stored(asked: &WireRequest) -> String {
 #[test]
 fn no_form_of_a_key_is_left_in_a_request() {
     for (path, content_type, body) in REQUESTS {
-        let asked = incoming(path, content_type, body).asked(&Rules::default()).unwrap();
+        let asked = incoming(path, content_type, body).wire_request(&Rules::default()).unwrap();
         let text = stored(&asked);
         assert!(!has_key(&text), "{text}");
         assert!(text.contains("vote/[key]") && text.contains("l [key]"), "{text}");
@@ -422,7 +422,7 @@ fn requests_that_differ_in_a_key_alone_are_one_and_all_others_are_several() {
     let key = |body: &str| {
         let mut incoming = incoming("/responses", "application/json", "");
         incoming.body = Bytes::from(body.to_owned());
-        incoming.asked(&Rules::default()).unwrap().key
+        incoming.wire_request(&Rules::default()).unwrap().key
     };
     let body = |key: &str, rest: &str| {
         format!(
@@ -472,7 +472,7 @@ fn no_form_of_a_key_is_left_in_an_answer() {
         headers.insert("location", format!("/a?next={bearer}").parse().unwrap());
         headers.insert("x-request-id", format!("req-{bearer}").parse().unwrap());
         let incoming = incoming(path, "application/json", "{}");
-        let asked = incoming.asked(&Rules::default()).unwrap();
+        let asked = incoming.wire_request(&Rules::default()).unwrap();
         let answer = Elsewhere { status: StatusCode::OK, headers, body: body.clone().into() };
         let outcome = answer.outcome(&incoming, &asked, 0, &Rules::default()).unwrap();
         let LoggedOutcome::Answer(response) = outcome else { panic!("{body}") };
@@ -482,7 +482,7 @@ fn no_form_of_a_key_is_left_in_an_answer() {
     }
     // Elsewhere, a field of that name is an answer.
     let incoming = incoming("/chat/completions", "application/json", "{}");
-    let asked = incoming.asked(&Rules::default()).unwrap();
+    let asked = incoming.wire_request(&Rules::default()).unwrap();
     let body = json!({"access_token": KEY, "choices": [{"message": {"content": "x"}}]});
     let answer = Elsewhere {
         status: StatusCode::OK,
@@ -499,7 +499,7 @@ fn no_form_of_a_key_is_left_in_an_answer() {
 fn a_key_in_a_body_is_kept_out_of_an_answer_that_repeats_it() {
     let body = r#"{"model":"m","input":"hi","tools":[{"type":"mcp","authorization":"KEY"}]}"#;
     let incoming = incoming("/responses", "application/json", body);
-    let asked = incoming.asked(&Rules::default()).unwrap();
+    let asked = incoming.wire_request(&Rules::default()).unwrap();
     let body = json!({"object": "response", "status": "completed", "output": [], "tools": [{"authorization": KEY}]});
     let answer = Elsewhere {
         status: StatusCode::OK,

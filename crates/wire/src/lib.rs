@@ -1,20 +1,19 @@
 //! Records and replays the requests to models that any program makes, in any language.
 //!
-//! A server on loopback stands between a program and its upstreams. What it records is a run like
-//! any other: questions, answers and failed attempts, each on disk before the program sees its end.
-//! A replay answers from the run alone.
+//! A server on loopback stands between a program and its upstreams. It records a run like any
+//! other: questions, answers and failed attempts, each on disk before the program sees its end. A
+//! replay answers from the run alone.
 //!
 //! - [`Server`]: serves the [`Runs`] of a [`Front`], each a [`Session`].
 //! - [`Reach`], [`Token`], [`Secret`]: whose requests are answered. The page uses the first as well.
-//! - [`Session`]: what is known of a run, and what has happened in it.
+//! - [`Session`]: a run as far as it is known, and the events in it so far.
 //! - [`Incoming`], [`WireRequest`], [`Rules`]: from a request to its prompt, its call and its key.
-//! - [`Samples`]: what a run has. [`ReplayQueue`]: which recorded answer a request gets. [`NearestMatch`]: why it
-//!   gets none.
+//! - [`Samples`]: the samples of a run. [`ReplayQueue`]: which recorded answer a request gets. [`NearestMatch`]: why it gets
+//!   none.
 //! - [`Transmission`]: how an answer travelled, byte for byte; [`Elsewhere`]: one that another tool recorded.
-//! - [`restored`]: the HTTP request that a stored request was.
+//! - [`restore`]: the HTTP request that a stored request was.
 //!
-//! What is known about each API is in [`retold::model::providers`], one file each; everything else is recorded as
-//! it is.
+//! The facts about each API are in [`retold::model::providers`], one file each; everything else is recorded as it is.
 
 mod addresses;
 mod answer_registry;
@@ -89,7 +88,7 @@ pub use hyper::http;
 pub use addresses::ORIGIN;
 pub use body::Bodies;
 pub use clients::{NO_KEY, OURS};
-pub use decode::{DecodeError, decoded, encodings};
+pub use decode::{DecodeError, decode, encodings};
 pub use departure::{Departure, DepartureSummary};
 pub use elsewhere::{AnswerTooLong, Elsewhere, LoggedOutcome, is_counted, is_kept};
 pub use failures::FailureReplay;
@@ -98,13 +97,13 @@ pub use incoming::{CALL, Incoming};
 pub use intercept::{AuthorityError, ConnectionReport, Interception, NamedHosts, not_hiding};
 pub use key::{AttemptPlace, Key};
 pub use listening::{ConnectionSeat, Listening};
-pub use locations::translated;
+pub use locations::translate_urls;
 pub use nearest_match::{NearestMatch, Why};
 pub use origins::Origins;
 pub use reach::{Reach, RefusedRequest};
 pub use redact::{KnownKeys, RedactionKey, has_placeholder};
 pub use replay_queue::{Attempt, RecordedSample, ReplayQueue, ReplayTurn, Ticket};
-pub use restored_request::{RestoredBody, RestoredRequest, restored};
+pub use restored_request::{RestoredBody, RestoredRequest, restore};
 pub use rule_error::RuleError;
 pub use rules::{RecordedRedaction, RecordedRules, Rules};
 pub use rules_added::rules_added;

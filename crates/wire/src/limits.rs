@@ -1,4 +1,4 @@
-//! What bounds memory and time, whatever a program or a server sends.
+//! Limits on memory and time that hold for anything that a program or a server sends.
 
 use std::time::Duration;
 

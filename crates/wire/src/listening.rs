@@ -30,7 +30,7 @@ impl ConnectionSeat {
     }
 
     /// Waits until others wait for a seat.
-    pub(crate) async fn wanted(&mut self) {
+    pub(crate) async fn wait_until_wanted(&mut self) {
         // Without its sender, nothing is accepted any more.
         if self.crowded.wait_for(|it| *it).await.is_err() {
             std::future::pending::<()>().await;

@@ -1,8 +1,8 @@
 //! URLs in the headers of answers, which a client may ask next: those of an upstream lead through
 //! retold.
 //!
-//! Inside and in the log, such a URL is `/UPSTREAM/PATH`, whatever the server of the upstream, our
-//! port and our secret are. Only a client sees a whole URL again, below the one that it asked.
+//! Inside and in the log, such a URL is `/UPSTREAM/PATH`, regardless of the upstream's server, our
+//! port and our secret. Only a client sees a whole URL again, below the one that it asked.
 
 use std::borrow::Cow;
 
@@ -23,7 +23,7 @@ const ONE: &[&str] = &[
 pub(crate) const SEVERAL: &str = "link";
 
 /// A value of a header with each URL in it translated; `None` if none is.
-pub fn translated(
+pub fn translate_urls(
     name: &str,
     value: &str,
     mut translate: impl FnMut(&str) -> Option<String>,
@@ -52,7 +52,7 @@ pub(crate) fn translate_all(
 ) {
     for (name, value) in headers.iter_mut() {
         let said = as_text(value.as_bytes());
-        let said = translated(name.as_str(), &said, |url| translate(name, url));
+        let said = translate_urls(name.as_str(), &said, |url| translate(name, url));
         if let Some(said) = said.and_then(|said| HeaderValue::from_str(&said).ok()) {
             *value = said;
         }
@@ -69,7 +69,7 @@ fn as_text(value: &[u8]) -> Cow<'_, str> {
 
 /// A header's value as it is recorded: without keys and passwords in its URLs.
 pub(crate) fn without_secrets(name: &str, value: &str) -> Option<String> {
-    translated(name, value, |url| {
+    translate_urls(name, value, |url| {
         let url = url.split('#').next().unwrap_or_default();
         let (place, query) = match url.split_once('?') {
             Some((place, query)) => (place, query_without_keys(query)),

@@ -1,4 +1,4 @@
-//! Locks that outlive a panic: what they guard is whole after each change of one step.
+//! Locks that outlive a panic: the values that they guard are whole after each change of one step.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,4 +1,4 @@
-//! Keys that a request carries, so that they can be kept out of what is stored.
+//! Keys that a request carries, so that they are not stored.
 
 use std::borrow::Cow;
 
@@ -25,7 +25,7 @@ pub(crate) fn without_keys(headers: &mut HeaderMap) {
 }
 
 /// Bytes with others in place of each occurrence of some.
-pub(crate) fn replaced(bytes: &[u8], what: &[u8], by: &[u8]) -> Vec<u8> {
+pub(crate) fn replace_all(bytes: &[u8], what: &[u8], by: &[u8]) -> Vec<u8> {
     let (mut out, mut rest) = (Vec::with_capacity(bytes.len()), bytes);
     while let Some(at) = memchr::memmem::find(rest, what) {
         out.extend_from_slice(&rest[..at]);
@@ -45,7 +45,7 @@ impl Masks {
     pub(crate) fn new(headers: &HeaderMap, query: Option<&str>) -> Self {
         let mut keys = Secrets::default();
         for (name, value) in headers.iter().filter(|(name, _)| holds_a_key(name)) {
-            // What is not a text is no key of an API.
+            // A value that is not a text is not a key of an API.
             let Ok(value) = value.to_str() else { continue };
             match *name == COOKIE {
                 true => add_parameters(&mut keys, value, ';', &|_| true),
@@ -81,8 +81,8 @@ impl Masks {
         self
     }
 
-    /// A part of a request with `[key]` in place of each key: the same whatever the key is, so that a
-    /// replay without one asks for the same.
+    /// A part of a request with `[key]` in place of each key: the same for every key, so that a replay without one asks for
+    /// the same.
     pub(crate) fn in_request<'a>(&self, body: &'a [u8]) -> Cow<'a, [u8]> {
         self.0.struck_from(body)
     }
@@ -112,8 +112,8 @@ impl Masks {
     }
 }
 
-/// Adds what is secret in the value of a header: `KEY`, `Bearer KEY`, `Basic USER:PASSWORD` in base64, or a scheme with parameters
-/// (RFC 9110, section 11.4), of which the names and most values are no secrets.
+/// Adds the secrets in the value of a header: `KEY`, `Bearer KEY`, `Basic USER:PASSWORD` in base64, or a scheme with
+/// parameters (RFC 9110, section 11.4), of which the names and most values are no secrets.
 fn add_credentials(keys: &mut Secrets, value: &str) {
     let (scheme, rest) = value.trim().split_once(' ').unwrap_or(("", value));
     let rest = rest.trim();

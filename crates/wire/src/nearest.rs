@@ -38,13 +38,13 @@ pub(crate) fn nearest(
     let call = asked.key.call.clone();
     let miss = |why| NearestMatch {
         call: call.clone(),
-        asked: asked.shown(),
+        asked: asked.request_line(),
         why,
-        rules: rules.shown(),
+        rules: rules.summary(),
         lacks_key: rules.lacks_key().map(str::to_owned),
     };
     let prompt = asked.request.hash();
-    let all = prompts.known(library)?;
+    let all = prompts.load(library)?;
     if let Some(known) = all.get(&(prompt, call.clone())) {
         return Ok(miss(known.used_up()));
     }
@@ -53,7 +53,7 @@ pub(crate) fn nearest(
         return Ok(miss(same_prompt(other, known, &call)));
     }
     let compared = |request: &Request| {
-        let mut body = rules.counted(request)?;
+        let mut body = rules.counted_body(request)?;
         number_ids(asked.dialect, &mut body);
         Ok::<_, LogError>(shown_body(request.api(), body))
     };
@@ -121,7 +121,7 @@ struct Candidate<'a> {
 
 /// Why a prompt has no answer: it is recorded in another form, or under another name.
 fn same_prompt(other: &CallPath, known: &KnownRequest, call: &CallPath) -> Why {
-    let (field, recorded, now) = match (streamed(other), streamed(call)) {
+    let (field, recorded, now) = match (is_streamed(other), is_streamed(call)) {
         (before, now) if before != now => ("stream", json!(before), json!(now)),
         _ => ("X-Retold-Call", json!(other), json!(call)),
     };
@@ -137,14 +137,14 @@ fn same_prompt(other: &CallPath, known: &KnownRequest, call: &CallPath) -> Why {
     }
 }
 
-fn streamed(call: &CallPath) -> bool {
+fn is_streamed(call: &CallPath) -> bool {
     call.as_str().ends_with("/stream")
 }
 
 /// Whether two calls are of one API and form, as far as their names say.
 fn alike(a: &CallPath, b: &CallPath) -> bool {
     let api = |call: &CallPath| call.as_str().split('/').next().map(str::to_owned);
-    streamed(a) == streamed(b) && api(a) == api(b)
+    is_streamed(a) == is_streamed(b) && api(a) == api(b)
 }
 
 /// Of two recorded requests, the one with the least is the nearer one: whether it has no answer, whether its answers were given, how

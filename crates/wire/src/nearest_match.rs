@@ -39,7 +39,7 @@ pub enum Why {
         /// Whether failures are recorded, which are left out.
         failed: bool,
     },
-    /// It differs from what is recorded.
+    /// It differs from the recorded requests.
     Differs {
         /// The nearest recorded question.
         nearest: Seq,

@@ -53,7 +53,7 @@ impl Origins {
     /// The place of a request for another server; `None` if it says none.
     ///
     /// # Errors
-    /// [`NotLetIn`] for what is not the origin of a URL.
+    /// [`NotLetIn`] if the header is not the origin of a URL.
     pub(crate) fn place(
         &self,
         headers: &HeaderMap,

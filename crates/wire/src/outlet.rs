@@ -1,4 +1,4 @@
-//! What a client gets: a whole body, or chunks that are let through one by one.
+//! The response that a client gets: a whole body, or chunks that are let through one by one.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -58,8 +58,8 @@ impl Chunks {
         }
         let next = self.receiver.poll_recv(context);
         if let Poll::Ready(Some(Err(BrokenOff))) = next {
-            // The server drops what it has not sent when a body fails, and sends it when a body
-            // has to be waited for.
+            // The server drops unsent bytes when a body fails, and sends them when a body has to be
+            // waited for.
             self.breaks_off = true;
             context.waker().wake_by_ref();
             return Poll::Pending;
@@ -114,8 +114,8 @@ pub(crate) struct Outlet {
 }
 
 impl Outlet {
-    /// An outlet for a client, and what the client waits for.
-    pub(crate) fn awaited() -> (Waiting, oneshot::Receiver<Response<Outgoing>>) {
+    /// An outlet for a client, and the receiver of the response that the client waits for.
+    pub(crate) fn channel() -> (Waiting, oneshot::Receiver<Response<Outgoing>>) {
         let (sender, receiver) = oneshot::channel();
         (Waiting(sender), receiver)
     }
@@ -146,7 +146,7 @@ impl Outlet {
         }
     }
 
-    /// Ends the body with what is left of it.
+    /// Ends the body with the rest of it.
     pub(crate) async fn end(mut self, rest: Bytes) {
         match self.head.take() {
             Some((parts, sender)) => {
@@ -178,7 +178,7 @@ impl Outlet {
     }
 
     /// Waits until the client leaves.
-    pub(crate) async fn gone(&mut self) {
+    pub(crate) async fn wait_for_departure(&mut self) {
         match (&mut self.head, &self.chunks) {
             (Some((_, sender)), _) => sender.closed().await,
             (None, Some(chunks)) => chunks.closed().await,
@@ -197,7 +197,7 @@ impl Waiting {
     }
 
     /// Waits until the client leaves.
-    pub(crate) async fn gone(&mut self) {
+    pub(crate) async fn wait_for_departure(&mut self) {
         self.0.closed().await;
     }
 

@@ -16,12 +16,12 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::answer_registry::GivenAnswer;
 use crate::departure::Departure;
-use crate::heads::{named, response_of, response_with};
+use crate::heads::{name_header, response_of, response_with};
 use crate::key::AttemptPlace;
 use crate::outlet::{BrokenOff, ChunkSender, Chunks, Outgoing};
 use crate::readers::SharedEvent;
 use crate::recorded::{AnswerName, CopiedAttempt, ReplayedAttempt};
-use crate::refusal::refused;
+use crate::refusal::rejection;
 use crate::replay_queue::{Attempt, ReplayTurn, Ticket};
 use crate::session::{Pace, Session};
 use crate::transmission::BodyEnd;
@@ -31,7 +31,7 @@ use crate::wire_request::WireRequest;
 const REPLAYED: &str = "x-retold-replayed";
 
 /// Sends a recorded attempt, whose event may have been read already; a fork also records where it has it from.
-pub(crate) async fn recorded(
+pub(crate) async fn send_recorded(
     session: &Arc<Session>,
     asked: &WireRequest,
     mut ticket: Ticket,
@@ -42,13 +42,13 @@ pub(crate) async fn recorded(
     let reopens = attempt.reopens && ticket.request.is_none();
     let played = match session.library.play(attempt.place, read) {
         Ok(played) => played,
-        Err(error) => return refused(asked.dialect, 500, "retold_log", &error.to_string()),
+        Err(error) => return rejection(asked.dialect, 500, "retold_log", &error.to_string()),
     };
     let mut seq = Some(attempt.place.seq);
     if !session.same_run {
         let copy = match session.library.copy(played.place) {
             Ok(copy) => copy,
-            Err(error) => return refused(asked.dialect, 500, "retold_log", &error.to_string()),
+            Err(error) => return rejection(asked.dialect, 500, "retold_log", &error.to_string()),
         };
         match record(session, asked, &mut ticket, &copy).await {
             Ok(copied) => seq = copied,
@@ -88,14 +88,14 @@ fn give(
 }
 
 /// Sends an answer that equal requests share, and records that it was shared.
-pub(crate) async fn shared(
+pub(crate) async fn send_shared(
     session: &Arc<Session>,
     asked: &WireRequest,
     place: AttemptPlace,
 ) -> Response<Outgoing> {
     let played = match session.library.play(place, None) {
         Ok(played) => played,
-        Err(error) => return refused(asked.dialect, 500, "retold_log", &error.to_string()),
+        Err(error) => return rejection(asked.dialect, 500, "retold_log", &error.to_string()),
     };
     // A sample that is recorded as shared already.
     let turn = session.take(&asked.key, Some(0));
@@ -112,7 +112,7 @@ pub(crate) async fn shared(
     if let ReplayTurn::Live(mut ticket) = turn {
         let mut copy = match session.library.copy(played.place) {
             Ok(copy) => copy,
-            Err(error) => return refused(asked.dialect, 500, "retold_log", &error.to_string()),
+            Err(error) => return rejection(asked.dialect, 500, "retold_log", &error.to_string()),
         };
         if let CopiedAttempt::Answer(reused) = &mut copy {
             if ticket.is_again
@@ -145,12 +145,12 @@ async fn record(
             Some(request) => request,
             None => {
                 let (request, labels) = (asked.request.clone(), asked.labels.clone());
-                recorder.sent(ticket.key.call.clone(), ticket.sample, request, labels)?
+                recorder.record_question(ticket.key.call.clone(), ticket.sample, request, labels)?
             }
         };
         let written: (Seq, Durable) = match copied {
             CopiedAttempt::Answer(reused) => {
-                recorder.reused(AnswerReused { request, ..AnswerReused::clone(reused) })?
+                recorder.record_reuse(AnswerReused { request, ..AnswerReused::clone(reused) })?
             }
             CopiedAttempt::Failure(details) => {
                 let details = AttemptDetails { attempt: ticket.attempt, ..details.clone() };
@@ -170,7 +170,7 @@ async fn record(
 }
 
 fn cannot_record(asked: &WireRequest, error: &RecorderError) -> Response<Outgoing> {
-    refused(asked.dialect, 500, "retold_log", &format!("retold cannot record: {error}"))
+    rejection(asked.dialect, 500, "retold_log", &format!("retold cannot record: {error}"))
 }
 
 fn send(
@@ -194,7 +194,7 @@ fn send(
         response.headers_mut().insert(REPLAYED, from);
     }
     if let Some(name) = name {
-        response.headers_mut().extend(named(session.run, name));
+        response.headers_mut().extend(name_header(session.run, name));
     }
     response
 }

@@ -5,7 +5,7 @@ use crate::key::{AttemptPlace, Key};
 use crate::replay_queue::{ReplayQueue, ReplayTurn, Ticket};
 use crate::samples::{CallSamples, Samples};
 
-/// A [`ReplayQueue`], and what of the [`Samples`] it is filled from it does not have yet.
+/// A [`ReplayQueue`], and the [`Samples`] that it is filled from, some of which it does not have yet.
 pub(crate) struct QueuedCalls {
     book: ReplayQueue,
     samples: Samples,
@@ -15,8 +15,8 @@ pub(crate) struct QueuedCalls {
 }
 
 impl QueuedCalls {
-    /// `live` says whether what is not recorded is asked; `same_run`, whether new events go to the
-    /// run that has the samples.
+    /// `live` says whether requests that are not recorded are asked; `same_run`, whether new events
+    /// go to the run that has the samples.
     pub(crate) fn new(samples: Samples, live: bool, same_run: bool) -> Self {
         let unread = samples.questions().map_or(0, |questions| questions.answered.len());
         QueuedCalls {
@@ -32,8 +32,8 @@ impl QueuedCalls {
         self.book.has(call)
     }
 
-    /// Adds what is recorded of a call. Passes on the key of each answered sample, and where its
-    /// answer is.
+    /// Adds the recorded samples of a call. Passes on the key of each answered sample, and where
+    /// its answer is.
     pub(crate) fn add(
         &mut self,
         call: Digest,
@@ -60,7 +60,7 @@ impl QueuedCalls {
         self.book.add(call, page.samples);
     }
 
-    /// What a request gets whose call was read.
+    /// The turn of a request whose call was read.
     pub(crate) fn take(&mut self, key: &Key, retry: Option<u32>) -> ReplayTurn {
         self.book.take(key, retry)
     }
@@ -81,8 +81,8 @@ impl QueuedCalls {
     }
 
     /// How many recorded samples were not asked for, or not to their end.
-    pub(crate) fn left(&self) -> usize {
-        self.book.left() + self.unread
+    pub(crate) fn samples_left(&self) -> usize {
+        self.book.samples_left() + self.unread
     }
 
     /// The calls of some of these.

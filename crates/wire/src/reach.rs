@@ -32,11 +32,11 @@ enum ServerNames {
 pub struct RefusedRequest {
     /// The HTTP status.
     pub status: u16,
-    /// What is wrong.
+    /// The reason.
     pub reason: String,
 }
 
-fn refused<T>(status: u16, reason: impl Into<String>) -> Result<T, RefusedRequest> {
+fn refuse<T>(status: u16, reason: impl Into<String>) -> Result<T, RefusedRequest> {
     Err(RefusedRequest { status, reason: reason.into() })
 }
 
@@ -72,20 +72,20 @@ impl Reach {
     pub fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), RefusedRequest> {
         let host = match only(headers, header::HOST.as_str()) {
             Ok(host) => host,
-            Err(said) => return refused(400, format!("Host: {said}")),
+            Err(said) => return refuse(400, format!("Host: {said}")),
         };
         // A target in the form that proxies get.
         if let Some(target) = uri.authority()
             && host.is_some_and(|host| !host.eq_ignore_ascii_case(target.as_str()))
         {
-            return refused(400, "the address of the request and its Host name different servers");
+            return refuse(400, "the address of the request and its Host name different servers");
         }
         self.names.include(host.or(uri.authority().map(Authority::as_str)))?;
         let said = "a page of another site may not ask retold";
         match only(headers, header::ORIGIN.as_str()) {
             Ok(None) => {}
             Ok(Some(origin)) if is_origin_of(origin, host) => {}
-            _ => return refused(403, said),
+            _ => return refuse(403, said),
         }
         // Browsers send these; an HTTP client that has fetch sends only the mode.
         let (site, mode) = (only(headers, "sec-fetch-site"), only(headers, "sec-fetch-mode"));
@@ -95,7 +95,7 @@ impl Reach {
             _ => true,
         };
         if is_foreign && !(self.links && mode == Ok(Some("navigate"))) {
-            return refused(403, said);
+            return refuse(403, said);
         }
         Ok(())
     }
@@ -110,7 +110,7 @@ fn is_origin_of(origin: &str, host: Option<&str>) -> bool {
 /// The value of a header that a request has once at most.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The reason why it cannot be used.
 pub(crate) fn only<'a>(
     headers: &'a HeaderMap,
     name: &str,
@@ -132,14 +132,14 @@ impl ServerNames {
             // Older clients name none; a browser always does.
             (ServerNames::ThisMachine, None) => Ok(()),
             (ServerNames::ThisMachine, Some(host)) if is_this_machine(host) => Ok(()),
-            (ServerNames::ThisMachine, Some(_)) => refused(
+            (ServerNames::ThisMachine, Some(_)) => refuse(
                 403,
                 "retold serves requests to 127.0.0.1 and localhost, and none to other names",
             ),
-            (ServerNames::These(..), None) => refused(400, "a request names one host"),
+            (ServerNames::These(..), None) => refuse(400, "a request names one host"),
             (ServerNames::These(names, port), Some(host)) => match is_one_of(names, *port, host) {
                 true => Ok(()),
-                false => refused(403, format!("this server is not {}", printable(host, 100))),
+                false => refuse(403, format!("this server is not {}", printable(host, 100))),
             },
         }
     }

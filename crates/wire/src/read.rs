@@ -48,7 +48,7 @@ pub(crate) fn whole(
 }
 
 /// What can be read of an answer that broke off.
-pub(crate) fn begun(dialect: &dyn Dialect, framing: Framing, body: &[u8]) -> Option<String> {
+pub(crate) fn partial_text(dialect: &dyn Dialect, framing: Framing, body: &[u8]) -> Option<String> {
     // The text of any other body is the body.
     if dialect.name() == OTHER.name() { None } else { text_of(response(dialect, framing, body).0) }
 }

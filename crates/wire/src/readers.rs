@@ -111,7 +111,7 @@ impl Readers {
             match blocks.kept.iter().rev().find(|kept| kept.block == block) {
                 Some(kept) if at < kept.events.len() => {
                     let found = SharedEvent(kept.events.clone(), at);
-                    blocks.saved();
+                    blocks.note_hit();
                     return Ok(Some(found));
                 }
                 Some(_) => false,
@@ -134,7 +134,7 @@ impl Readers {
 
 impl Blocks {
     /// Notes that an event was found in a block, or would have been.
-    fn saved(&mut self) {
+    fn note_hit(&mut self) {
         self.credit = (self.credit + 1).min(CREDIT);
     }
 
@@ -148,7 +148,7 @@ impl Blocks {
                 self.touched.retain(|touched| *touched != block);
                 return true;
             }
-            self.saved();
+            self.note_hit();
             return false;
         }
         if self.touched.len() == TOUCHED {

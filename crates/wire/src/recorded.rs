@@ -29,11 +29,11 @@ pub(crate) struct ReplayedAttempt {
     pub(crate) kept: Transmission,
     /// Its whole body.
     pub(crate) body: Bytes,
-    /// If it is an answer: what a program can name it by.
+    /// The name of the answer, if it is one.
     pub(crate) answer: Option<AnswerName>,
 }
 
-/// What a program can name an answer by.
+/// The id by which a program can name an answer, and whether the answer lacks its end.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AnswerName {
     /// The provider's id for it.
@@ -42,7 +42,7 @@ pub(crate) struct AnswerName {
     pub(crate) is_unended: bool,
 }
 
-/// What a fork records of an attempt of its parent.
+/// An attempt of the parent as a fork records it.
 #[derive(Debug, Clone)]
 pub(crate) enum CopiedAttempt {
     /// An answer; the request is that of the parent.
@@ -85,7 +85,7 @@ impl Library {
             Some((read, stored)) if read == place => stored,
             _ => self.0.event(place)?.ok_or_else(none)?,
         };
-        let (id, is_unended, mut kept) = match sent(&stored) {
+        let (id, is_unended, mut kept) = match answer_head(&stored) {
             Some(sent) => sent,
             None => match stored.event().map_err(LogError::from)? {
                 Event::AnswerReused(reused) if is_elsewhere(&reused, place.run) => {
@@ -112,7 +112,7 @@ impl Library {
         Ok(ReplayedAttempt { place, kept, body, answer })
     }
 
-    /// What a fork records of a recorded attempt.
+    /// A recorded attempt as a fork records it.
     ///
     /// # Errors
     /// [`PlayedError`].
@@ -120,7 +120,7 @@ impl Library {
         let AttemptPlace { run, seq } = place;
         match self.event(place)? {
             Some(Event::ResponseReceived(ResponseReceived { request, content, details })) => {
-                Ok(CopiedAttempt::Answer(Box::new(reused(place, request, content, details))))
+                Ok(CopiedAttempt::Answer(Box::new(reuse(place, request, content, details))))
             }
             Some(Event::AnswerReused(reused)) => {
                 let reused = AnswerReused { from_run: run, from_seq: seq, ..reused };
@@ -177,10 +177,9 @@ fn is_elsewhere(reused: &AnswerReused, run: RunId) -> bool {
     reused.from_run == run && !reused.details.extra.contains_key(HTTP)
 }
 
-/// The id of an answer that was received, whether it lacks its end, and how it travelled, without the rest
-/// of its event: this is most of what a replay reads. `None` if it is not as usual, which a whole reading
-/// says.
-fn sent(stored: &StoredEvent) -> Option<(Option<Digest>, bool, Transmission)> {
+/// The id of an answer that was received, whether it lacks its end, and how it travelled, without the rest of its event: a
+/// replay mostly reads this. `None` if the event is not as usual, and has to be read as a whole.
+fn answer_head(stored: &StoredEvent) -> Option<(Option<Digest>, bool, Transmission)> {
     #[derive(Deserialize)]
     struct AttemptBody<'a> {
         extra: Extra,
@@ -201,7 +200,7 @@ fn sent(stored: &StoredEvent) -> Option<(Option<Digest>, bool, Transmission)> {
 
 /// How a recorded attempt travelled, if it is one.
 pub(crate) fn how_it_travelled(stored: &StoredEvent) -> Result<Option<Transmission>, LogError> {
-    if let Some((.., kept)) = sent(stored) {
+    if let Some((.., kept)) = answer_head(stored) {
         return Ok(Some(kept));
     }
     Ok(match stored.event().map_err(LogError::from)? {
@@ -214,8 +213,8 @@ pub(crate) fn how_it_travelled(stored: &StoredEvent) -> Result<Option<Transmissi
     })
 }
 
-/// What a run that shares this answer records.
-fn reused(
+/// An answer as a run that shares it records it.
+fn reuse(
     from: AttemptPlace,
     request: Seq,
     content: Content,

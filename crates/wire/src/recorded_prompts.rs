@@ -1,4 +1,4 @@
-//! All prompts of a run, for what is not found by its key.
+//! All prompts of a run, for requests that are not found by their key.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -21,7 +21,7 @@ pub(crate) struct RecordedPrompts {
 /// By prompt and call: its first question, and how many samples it has.
 pub(crate) type KnownPrompts = BTreeMap<(PromptHash, CallPath), KnownRequest>;
 
-/// What is recorded of one prompt and call.
+/// The record of one prompt and call.
 #[derive(Debug)]
 pub(crate) struct KnownRequest {
     /// Its first question.
@@ -42,7 +42,7 @@ impl RecordedPrompts {
     ///
     /// # Errors
     /// [`LogError`] if they cannot be read.
-    pub(crate) fn known(&self, library: &Library) -> Result<Arc<KnownPrompts>, LogError> {
+    pub(crate) fn load(&self, library: &Library) -> Result<Arc<KnownPrompts>, LogError> {
         let mut known = lock(&self.known);
         if let Some(known) = known.as_ref() {
             return Ok(known.clone());

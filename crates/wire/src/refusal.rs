@@ -1,4 +1,4 @@
-//! What a client gets instead of an answer: an error in the words of its API.
+//! The error that a client gets instead of an answer, in the words of its API.
 
 use hyper::http::{HeaderValue, header};
 use hyper::{Response, StatusCode};
@@ -21,7 +21,7 @@ impl NotLetIn {
         NotLetIn { status, code, message: message.into() }
     }
 
-    pub(crate) fn unreached(RefusedRequest { status, reason }: RefusedRequest) -> Self {
+    pub(crate) fn wrong_site(RefusedRequest { status, reason }: RefusedRequest) -> Self {
         NotLetIn::new(status, "retold_site", reason)
     }
 }
@@ -29,12 +29,12 @@ impl NotLetIn {
 /// The answer to a request that is not let in: it is in no run, and not counted.
 pub(crate) fn turned_away(dialect: &dyn Dialect, not_let_in: &NotLetIn) -> Response<Outgoing> {
     let NotLetIn { status, code, message } = not_let_in;
-    closing(refused(dialect, *status, code, message))
+    closing(rejection(dialect, *status, code, message))
 }
 
-/// What a client gets whose run has ended.
-pub(crate) fn ended(dialect: &dyn Dialect) -> Response<Outgoing> {
-    refused(
+/// The response to a client whose run has ended.
+pub(crate) fn end_of_run(dialect: &dyn Dialect) -> Response<Outgoing> {
+    rejection(
         dialect,
         503,
         "retold_ended",
@@ -43,7 +43,7 @@ pub(crate) fn ended(dialect: &dyn Dialect) -> Response<Outgoing> {
 }
 
 /// An error in the shape of an API, which its clients do not try again.
-pub(crate) fn refused(
+pub(crate) fn rejection(
     dialect: &dyn Dialect,
     status: u16,
     code: &'static str,

@@ -20,9 +20,9 @@ use crate::arriving::{Arriving, is_json};
 use crate::decode::{DecodeError, Decoder, encodings};
 use crate::departure::{DEATH_IS_NOTICED_WITHIN, Departure};
 use crate::digest::Digest;
-use crate::failures::{malformed, reopens};
+use crate::failures::{decode_failure, reopens};
 use crate::framing::Framing;
-use crate::heads::{head, json_header, kept_headers, named, response_of};
+use crate::heads::{head, json_header, kept_headers, name_header, response_of};
 use crate::incoming::Incoming;
 use crate::key::AttemptPlace;
 use crate::limits::{
@@ -31,7 +31,7 @@ use crate::limits::{
 use crate::masks::Masks;
 use crate::outlet::{Outgoing, Outlet, Waiting};
 use crate::read::UpstreamReading;
-use crate::refusal::refused;
+use crate::refusal::rejection;
 use crate::replay_queue::Ticket;
 use crate::session::{Session, Working};
 use crate::stored_answer::StoredAnswer;
@@ -57,7 +57,7 @@ pub(crate) async fn relay(
     };
     let request = match exchange.question(&ticket) {
         Ok(request) => request,
-        Err(error) => return waiting.send(exchange.unrecorded(&error)),
+        Err(error) => return waiting.send(exchange.refuse(&error)),
     };
     ticket.request = Some(request);
     let Some(upstreams) = &session.upstreams else { return };
@@ -66,21 +66,21 @@ pub(crate) async fn relay(
     let mut deadline = None;
     let sent = tokio::select! {
         sent = &mut sending => sent,
-        () = waiting.gone() => {
+        () = waiting.wait_for_departure() => {
             exchange.note_departure(None);
             let end = Instant::now() + AFTER_CLIENT;
             deadline = Some(end);
             match tokio::time::timeout_at(end, sending).await {
                 Ok(sent) => sent,
-                Err(_) => return exchange.left(ticket).await,
+                Err(_) => return exchange.abandon(ticket).await,
             }
         }
     };
     match sent {
-        Err(failure) => exchange.unanswered(ticket, failure, waiting).await,
+        Err(failure) => exchange.end_without_answer(ticket, failure, waiting).await,
         Ok(response) => {
             let since_head = Stopwatch::start();
-            exchange.answered(ticket, response, waiting, since_head, deadline).await;
+            exchange.relay_answer(ticket, response, waiting, since_head, deadline).await;
         }
     }
 }
@@ -95,23 +95,23 @@ pub(crate) async fn refused_here(
     let sent = || {
         session.record(|recorder| {
             let (request, labels) = (asked.request.clone(), asked.labels.clone());
-            recorder.sent(ticket.key.call.clone(), ticket.sample, request, labels)
+            recorder.record_question(ticket.key.call.clone(), ticket.sample, request, labels)
         })
     };
     let Ok(Some(request)) = ticket.request.map_or_else(sent, |request| Ok(Some(request))) else {
         return;
     };
-    let message = session.rules.redacted(problem.message);
+    let message = session.rules.redact_text(problem.message);
     let problem = &Problem { message: &message, ..*problem };
     let failure = Failure::new(FailureKind::Rejected, problem.message);
     let (status, again) = (problem.status, ticket.is_again);
     let kept = Transmission { status, again, headers: json_header(), ..Transmission::default() };
     let body = asked.dialect.error(problem).to_string();
     let kept = kept.with_body(body.as_bytes(), &[], "");
-    session.count(|summary| summary.failed(&failure));
+    session.count(|summary| summary.count_failure(&failure));
     // A failure to record is reported at the end.
     let recorded = session.record(|recorder| {
-        recorder.failed(request, ticket.attempt, &failure, true, Some(json!(kept)))
+        recorder.record_failure(request, ticket.attempt, &failure, true, Some(json!(kept)))
     });
     if let Ok(Some((_, durable))) = recorded
         && let Err(error) = durable.wait().await
@@ -145,9 +145,9 @@ impl LiveExchange<'_> {
         }
         let Ticket { key, sample, .. } = ticket;
         let (request, labels) = (self.asked.request.clone(), self.asked.labels.clone());
-        let sent = self
-            .session
-            .record(|recorder| recorder.sent(key.call.clone(), *sample, request, labels))?;
+        let sent = self.session.record(|recorder| {
+            recorder.record_question(key.call.clone(), *sample, request, labels)
+        })?;
         Ok(sent.unwrap_or_default())
     }
 
@@ -166,15 +166,15 @@ impl LiveExchange<'_> {
         (!self.session.had_died_by(settled)).then_some(departure)
     }
 
-    /// What a client gets if its request cannot be recorded.
-    fn unrecorded(&self, error: &RecorderError) -> Response<Outgoing> {
+    /// The response to a request that cannot be recorded.
+    fn refuse(&self, error: &RecorderError) -> Response<Outgoing> {
         self.session.share(&self.asked.key, None);
         let said = format!("retold cannot record: {error}");
-        refused(self.asked.dialect, 500, "retold_log", &said)
+        rejection(self.asked.dialect, 500, "retold_log", &said)
     }
 
     /// The upstream did not answer at all.
-    async fn unanswered(&self, ticket: Ticket, failure: Failure, waiting: Waiting) {
+    async fn end_without_answer(&self, ticket: Ticket, failure: Failure, waiting: Waiting) {
         let status = match failure.kind {
             FailureKind::Timeout => 504,
             FailureKind::Rejected => 400,
@@ -190,14 +190,14 @@ impl LiveExchange<'_> {
             &[],
             "",
         );
-        match self.failed(ticket, &failure, reopens, &kept).await {
+        match self.record_failure(ticket, &failure, reopens, &kept).await {
             Ok(()) => waiting.send(response_of(&kept, body.into())),
-            Err(error) => waiting.send(self.unrecorded(&error)),
+            Err(error) => waiting.send(self.refuse(&error)),
         }
     }
 
     /// The client left, and the upstream has not even begun to answer.
-    async fn left(&self, ticket: Ticket) {
+    async fn abandon(&self, ticket: Ticket) {
         let why = "the client left, and the upstream did not answer";
         let failure = Failure::new(FailureKind::Timeout, why);
         let problem = Problem { status: 504, code: "retold_upstream", message: why };
@@ -209,11 +209,11 @@ impl LiveExchange<'_> {
             "",
         );
         // What cannot be recorded is noted, and nobody waits for it.
-        let _ = self.failed(ticket, &failure, false, &kept).await;
+        let _ = self.record_failure(ticket, &failure, false, &kept).await;
     }
 
     /// The upstream answers.
-    async fn answered(
+    async fn relay_answer(
         &self,
         ticket: Ticket,
         mut response: reqwest::Response,
@@ -224,7 +224,7 @@ impl LiveExchange<'_> {
         let status = response.status();
         let decoder = Decoder::tolerant(&encodings(response.headers()), LONGEST_ANSWER);
         let mut head = head(&response);
-        let left = decoder.as_ref().map_or("", Decoder::left);
+        let left = decoder.as_ref().map_or("", Decoder::encodings_left);
         if let Ok(left) = HeaderValue::from_str(left)
             && !left.is_empty()
         {
@@ -242,7 +242,7 @@ impl LiveExchange<'_> {
         };
         let framing = Framing::new(kept.content_type());
         if let Some(request) = ticket.request {
-            head.headers.extend(named(self.session.run, request));
+            head.headers.extend(name_header(self.session.run, request));
         }
         let mut outlet = waiting.with(head);
         let mut arriving = Arriving::new(framing, status.is_success());
@@ -250,8 +250,10 @@ impl LiveExchange<'_> {
         let too_long =
             response.content_length().is_some_and(|length| length > LONGEST_ANSWER as u64);
         let ended = match decoder {
-            Ok(_) if too_long => AnswerEnd::Broken(malformed(DecodeError::TooLong(LONGEST_ANSWER))),
-            Err(error) => AnswerEnd::Broken(malformed(error)),
+            Ok(_) if too_long => {
+                AnswerEnd::Broken(decode_failure(DecodeError::TooLong(LONGEST_ANSWER)))
+            }
+            Err(error) => AnswerEnd::Broken(decode_failure(error)),
             Ok(decoder) => {
                 if arriving.lets_through && framing != Framing::Whole {
                     outlet.begin();
@@ -271,7 +273,7 @@ impl LiveExchange<'_> {
             && (nonsense || body.is_empty())
             && let Some(waiting) = outlet.take_back()
         {
-            return self.unanswered(ticket, failure.clone(), waiting).await;
+            return self.end_without_answer(ticket, failure.clone(), waiting).await;
         }
         // What cannot be an answer is not let through to its end, and its beginning is enough.
         let end = if nonsense { sent } else { body.len() };
@@ -292,29 +294,29 @@ impl LiveExchange<'_> {
                 let headers = response.headers();
                 match kept.whole(self.asked, status, headers, &masks) {
                     (kept, UpstreamReading::Answer(response)) => {
-                        self.succeeded(ticket, *response, kept).await
+                        self.record_answer(ticket, *response, kept).await
                     }
                     (kept, UpstreamReading::Failed { failure, text }) => {
                         let reopens = reopens(failure.kind, headers.get("x-should-retry"));
-                        self.failed(ticket, &failure, reopens, &kept.of_failure(text)).await
+                        self.record_failure(ticket, &failure, reopens, &kept.of_failure(text)).await
                     }
                 }
             }
             AnswerEnd::Broken(failure) => {
-                let (kept, text) = kept.begun(dialect, &masks);
-                self.failed(ticket, failure, true, &kept.of_failure(text)).await
+                let (kept, text) = kept.with_partial_text(dialect, &masks);
+                self.record_failure(ticket, failure, true, &kept.of_failure(text)).await
             }
             AnswerEnd::ClientLeft => {
                 let why = "the client left, and the answer did not end in time";
                 let failure = Failure::new(FailureKind::Timeout, why);
-                let (kept, text) = kept.begun(dialect, &masks);
-                self.failed(ticket, &failure, false, &kept.of_failure(text)).await
+                let (kept, text) = kept.with_partial_text(dialect, &masks);
+                self.record_failure(ticket, &failure, false, &kept.of_failure(text)).await
             }
         };
         match (recorded, ended) {
             (Ok(()), AnswerEnd::Whole) => outlet.end(rest).await,
             (Ok(()), AnswerEnd::Broken(_) | AnswerEnd::ClientLeft) => outlet.break_off(rest).await,
-            // What is not on disk is not let through.
+            // Bytes that are not on disk are not let through.
             (Err(_), _) => outlet.break_off(Bytes::new()).await,
         }
     }
@@ -346,7 +348,7 @@ impl LiveExchange<'_> {
                     long = None;
                     continue;
                 }
-                () = outlet.gone(), if !left => {
+                () = outlet.wait_for_departure(), if !left => {
                     left = true;
                     self.note_departure(outlet.has_begun().then_some(arriving.sent as u64));
                     deadline = deadline.or(Some(Instant::now() + AFTER_CLIENT));
@@ -366,10 +368,10 @@ impl LiveExchange<'_> {
             };
             let chunk = match chunk {
                 Ok(chunk) => chunk,
-                Err(error) => return AnswerEnd::Broken(malformed(error)),
+                Err(error) => return AnswerEnd::Broken(decode_failure(error)),
             };
             if arriving.body.len() + chunk.len() > LONGEST_ANSWER {
-                return AnswerEnd::Broken(malformed(DecodeError::TooLong(LONGEST_ANSWER)));
+                return AnswerEnd::Broken(decode_failure(DecodeError::TooLong(LONGEST_ANSWER)));
             }
             if arriving.body.len() > READ_TOGETHER && long.is_none() {
                 // The semaphore is never closed.
@@ -400,7 +402,7 @@ impl LiveExchange<'_> {
     }
 
     /// Records an answer.
-    async fn succeeded(
+    async fn record_answer(
         &self,
         ticket: Ticket,
         mut response: retold::model::Response,
@@ -424,8 +426,8 @@ impl LiveExchange<'_> {
         let id = response.id.as_deref().map(Digest::new);
         let (departure, latency) = (self.departure().await, self.watch.elapsed());
         let recorded = session.record(|recorder| {
-            let received = recorder.received(request, response, latency)?;
-            departed(recorder, request, departure, received)
+            let received = recorder.record_answer(request, response, latency)?;
+            record_departure(recorder, request, departure, received)
         });
         let result = match recorded {
             Ok(Some((seq, durable))) => match durable.wait().await {
@@ -440,7 +442,7 @@ impl LiveExchange<'_> {
                             summary.first_unreadable.get_or_insert((seq, why));
                         }
                         if departure.is_some() {
-                            summary.departures.answered(usage);
+                            summary.departures.count_answer(usage);
                         }
                     });
                     let place = AttemptPlace { run: session.run, seq };
@@ -459,7 +461,7 @@ impl LiveExchange<'_> {
     }
 
     /// Records a failed attempt; then the client may try again.
-    async fn failed(
+    async fn record_failure(
         &self,
         ticket: Ticket,
         failure: &Failure,
@@ -471,8 +473,8 @@ impl LiveExchange<'_> {
         let departure = self.departure().await;
         let recorded = session.record(|recorder| {
             let (attempt, gave_up, http) = (ticket.attempt, !reopens, Some(json!(kept)));
-            let failed = recorder.failed(request, attempt, failure, gave_up, http)?;
-            departed(recorder, request, departure, failed)
+            let failed = recorder.record_failure(request, attempt, failure, gave_up, http)?;
+            record_departure(recorder, request, departure, failed)
         });
         session.share(&self.asked.key, None);
         let stored = match recorded? {
@@ -489,7 +491,7 @@ impl LiveExchange<'_> {
             tracing::warn!(target: OUTAGES, "{call}: {}; the attempt is dropped", failure.message);
         }
         session.count(|summary| {
-            summary.failed(failure);
+            summary.count_failure(failure);
             summary.departures.clients += u64::from(departure.is_some());
         });
         if reopens {
@@ -501,7 +503,7 @@ impl LiveExchange<'_> {
 
 /// Records how the client left, if it did, behind an attempt that was just recorded. Returns the attempt, which is durable with
 /// the last of the two.
-fn departed(
+fn record_departure(
     recorder: &mut Recorder,
     request: Seq,
     departure: Option<Departure>,

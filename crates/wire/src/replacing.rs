@@ -1,4 +1,4 @@
-//! Replacements in the texts of a request, which may come from a file of somebody else: what they make is bounded.
+//! Replacements in the texts of a request, which may come from a file of somebody else: their output is bounded.
 
 use regex::{Captures, Regex};
 use retold::patterns::PatternBudget;
@@ -42,7 +42,7 @@ impl Replacements {
         self.0.extend(more.0);
     }
 
-    /// Replaces what is matched in all texts of a body.
+    /// Replaces the matches in all texts of a body.
     ///
     /// # Errors
     /// [`RuleError::Grows`].
@@ -57,7 +57,7 @@ impl Replacements {
             Value::String(text) => {
                 for (pattern, by) in &self.0 {
                     let grows = || RuleError::Grows(format!("{pattern}={by}"));
-                    if let Some(replaced) = replaced(pattern, by, text, *room).ok_or_else(grows)? {
+                    if let Some(replaced) = replace(pattern, by, text, *room).ok_or_else(grows)? {
                         *text = replaced;
                     }
                 }
@@ -82,8 +82,8 @@ fn bytes(value: &Value) -> usize {
 }
 
 /// A text with its matches replaced, `Some(None)` if it has none; `None` if it would have more bytes than there is room for.
-fn replaced(pattern: &Regex, by: &str, text: &str, room: usize) -> Option<Option<String>> {
-    // What stands for parts of the match is found out once: looking for its groups takes longer than looking for the match.
+fn replace(pattern: &Regex, by: &str, text: &str, room: usize) -> Option<Option<String>> {
+    // References to groups are counted once: looking for the groups of a match takes longer than looking for the match.
     let references = by.bytes().filter(|byte| *byte == b'$').count();
     let (mut made, mut from) = (String::new(), 0);
     let mut add = |start: usize, end: usize, groups: Option<&Captures<'_>>| {

@@ -1,7 +1,7 @@
 //! Which recorded answer a request gets: one queue of samples per key, in the order of their arrival.
 //!
 //! A sample is one answer with the failed attempts before it. A client that tries again stays with
-//! its sample, so that errors belong to the caller that met them, whatever the schedule.
+//! its sample, so that errors belong to the caller that met them, under any schedule.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
@@ -44,7 +44,7 @@ pub struct Ticket {
     recorded: VecDeque<Attempt>,
 }
 
-/// What a request gets.
+/// The turn that a request gets.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ReplayTurn {
     /// A recorded attempt.
@@ -71,17 +71,17 @@ pub struct RecordedSample {
 /// The samples of a run's calls.
 #[derive(Debug, Default)]
 pub struct ReplayQueue {
-    /// What is left of each; a queue with nothing left is dropped.
+    /// The samples that are left under each key; an empty queue is dropped.
     queues: BTreeMap<Key, CallQueue>,
     /// The next new sample of each call that was added.
     next: BTreeMap<Digest, Sample>,
-    /// Whether what is not recorded is asked.
+    /// True if requests that are not recorded are asked.
     live: bool,
-    /// Whether new events go to the run that has the samples.
+    /// True if new events go to the run that has the samples.
     same_run: bool,
 }
 
-/// What a sample has that is asked again.
+/// The state of a sample that is asked again.
 #[derive(Debug, Default)]
 struct LostSample {
     /// The event of its question, if the next attempt belongs to that.
@@ -101,8 +101,8 @@ struct CallQueue {
 }
 
 impl ReplayQueue {
-    /// An empty book. `live` says whether what is not recorded is asked; `same_run`, whether new
-    /// events go to the run that has the samples that are added.
+    /// An empty book. `live` says whether requests that are not recorded are asked; `same_run`,
+    /// whether new events go to the run that has the samples that are added.
     pub fn new(live: bool, same_run: bool) -> Self {
         ReplayQueue { live, same_run, ..ReplayQueue::default() }
     }
@@ -132,7 +132,7 @@ impl ReplayQueue {
                 queue.lost.insert(number, lost);
                 continue;
             }
-            // What is asked again keeps its place, so that what came after it still fits.
+            // Attempts that are asked again keep their places, so that those after them still fit.
             let sent = u32::try_from(attempts.len()).unwrap_or(u32::MAX);
             let attempt = if self.same_run { made.saturating_sub(sent) } else { 0 };
             let ticket = Ticket {
@@ -151,9 +151,9 @@ impl ReplayQueue {
         }
     }
 
-    /// What a request with this key gets. `retry` is how often its client has tried before. The next attempt of a sample is there at once,
-    /// for whoever asks next: equal requests may all come before the first of them is answered. In a run that has no event of its question
-    /// yet, it waits for [`reopen`](Self::reopen).
+    /// The turn of a request with this key. `retry` is the number of times that its client has tried before. The next
+    /// attempt of a sample is there at once, for any request that comes next: equal requests may all come before the first
+    /// of them is answered. In a run that has no event of its question yet, it waits for [`reopen`](Self::reopen).
     pub fn take(&mut self, key: &Key, retry: Option<u32>) -> ReplayTurn {
         let turn = self.turn(key, retry);
         if let ReplayTurn::Recorded(ticket, Attempt { reopens: true, .. }) = &turn
@@ -211,7 +211,8 @@ impl ReplayQueue {
         })
     }
 
-    /// Under which of some keys a client finds what comes next: the sample that it tries again, or else what was recorded first.
+    /// The key under which a client finds its next attempt: that of the sample that it tries again, or else the one recorded
+    /// first.
     pub(crate) fn next_of<'a>(&self, keys: &'a [Key], retry: Option<u32>) -> Option<&'a Key> {
         let left = keys.iter().filter(|key| self.has_left(key));
         left.min_by_key(|key| {
@@ -234,17 +235,17 @@ impl ReplayQueue {
 
     /// The keys that have recorded samples left.
     pub fn keys_left(&self) -> impl Iterator<Item = &Key> {
-        self.queues.iter().filter(|(_, queue)| queue.left() > 0).map(|(key, _)| key)
+        self.queues.iter().filter(|(_, queue)| queue.samples_left() > 0).map(|(key, _)| key)
     }
 
     /// How many recorded samples were not asked for, or not to their end.
-    pub fn left(&self) -> usize {
-        self.queues.values().map(CallQueue::left).sum()
+    pub fn samples_left(&self) -> usize {
+        self.queues.values().map(CallQueue::samples_left).sum()
     }
 }
 
 impl CallQueue {
-    /// What is open or recorded for a client.
+    /// The open or recorded sample for a client.
     fn take(&mut self, retry: Option<u32>) -> Option<ReplayTurn> {
         // A client that counts its attempts says when it begins anew.
         if retry != Some(0) && !self.open.is_empty() {
@@ -266,7 +267,7 @@ impl CallQueue {
         }
     }
 
-    fn left(&self) -> usize {
+    fn samples_left(&self) -> usize {
         let all = self.recorded.iter().chain(&self.open);
         all.filter(|ticket| !ticket.recorded.is_empty()).count()
     }
@@ -323,12 +324,12 @@ mod tests {
     #[test]
     fn samples_come_in_the_order_in_which_they_were_asked_for() {
         let mut book = book(vec![sample(&[(2, false)]), sample(&[(4, false)])], false);
-        assert_eq!(book.left(), 2);
+        assert_eq!(book.samples_left(), 2);
         assert_eq!(
             [got(&mut book, None), got(&mut book, Some(0)), got(&mut book, None)],
             [Some(2), Some(4), None]
         );
-        assert_eq!(book.left(), 0);
+        assert_eq!(book.samples_left(), 0);
     }
 
     /// Whatever the schedule: sixteen equal requests come before the first failure was sent.
@@ -338,7 +339,7 @@ mod tests {
             (0..8).map(|n| sample(&[(4 * n + 2, true), (4 * n + 3, false)])).collect();
         let mut book = book(samples, false);
         let mut given: Vec<_> = (0..16).filter_map(|_| got(&mut book, None)).collect();
-        assert_eq!((given.len(), book.left(), got(&mut book, None)), (16, 0, None));
+        assert_eq!((given.len(), book.samples_left(), got(&mut book, None)), (16, 0, None));
         given.sort_unstable();
         given.dedup();
         assert_eq!(given.len(), 16);
@@ -351,7 +352,7 @@ mod tests {
             book(vec![sample(&[(2, true), (3, true), (4, false)]), sample(&[(6, false)])], false);
         assert_eq!(got(&mut book, Some(0)), Some(2));
         assert_eq!(got(&mut book, Some(0)), Some(6));
-        assert_eq!(book.left(), 1);
+        assert_eq!(book.samples_left(), 1);
         assert_eq!(got(&mut book, Some(1)), Some(3));
         assert_eq!(got(&mut book, Some(2)), Some(4));
         assert_eq!(got(&mut book, Some(0)), None);
@@ -376,7 +377,7 @@ mod tests {
     fn what_is_asked_again_keeps_its_place() {
         let failed = RecordedSample { made: 3, ..sample(&[]) };
         let mut book = book(vec![sample(&[(2, false)]), failed, sample(&[(8, false)])], true);
-        assert_eq!(book.left(), 2);
+        assert_eq!(book.samples_left(), 2);
         assert_eq!(got(&mut book, Some(0)), Some(2));
         let ReplayTurn::Live(again) = book.take(&key(1), Some(0)) else { panic!() };
         assert_eq!((again.sample, again.attempt, again.request), (1, 3, Some(Seq(1))));

@@ -29,13 +29,13 @@ fn values_in(text: &[u8]) -> usize {
     memchr3_iter(b',', b'[', b'{', text).count()
 }
 
-/// The reply in a body, and what of the body could not be read.
+/// The reply in a body, and the parts of the body that could not be read.
 pub(crate) struct ReplyReading {
     /// The reply, as if it had not been streamed.
     pub(crate) reply: Value,
     /// Whether it is whole by itself, or has the event that ends a stream.
     pub(crate) has_end: bool,
-    /// What could not be read, each with its place.
+    /// The parts that could not be read, each with its place.
     pub(crate) wrong: Vec<String>,
     /// What marks the integers beyond 64 bits in the reply.
     pub(crate) longer: Option<IntegerMark>,
@@ -118,7 +118,7 @@ fn listed_reply(
         // Not even one: its own error says why.
         json.read(list)?;
     }
-    Ok(ReplyReading { reply: dialect.assembled(&read), has_end: false, wrong, longer: None })
+    Ok(ReplyReading { reply: dialect.assemble(&read), has_end: false, wrong, longer: None })
 }
 
 /// The whole objects of a list.
@@ -187,7 +187,7 @@ fn assembled_reply(
                     .extend(mended.into_iter().map(|what| format!("event {}: {what}", number + 1)));
                 read.push(event);
             }
-            // What a stream was closed in the middle of is not an event.
+            // The part in which a stream was closed is not an event.
             Err(_) if is_torn && number + 1 == count => {}
             Err(error) => {
                 wrong.push(format!("event {} is not JSON: {error}", number + 1));
@@ -204,11 +204,11 @@ fn assembled_reply(
     if more > 0 {
         wrong.push(format!("and {more} more"));
     }
-    Ok(ReplyReading { reply: dialect.assembled(&read), has_end, wrong, longer: None })
+    Ok(ReplyReading { reply: dialect.assemble(&read), has_end, wrong, longer: None })
 }
 
 impl JsonReader {
-    /// JSON as the SDKs read it, and more: what is not quite valid is repaired, and named.
+    /// JSON as the SDKs read it, and more: text that is not quite valid is repaired, and the repairs are named.
     fn read(&self, text: &[u8]) -> Result<(Value, Vec<&'static str>), serde_json::Error> {
         let mark = self.longer.as_ref();
         IntegerMark::json(mark, text)

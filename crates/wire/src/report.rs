@@ -1,5 +1,5 @@
-//! `POST /_retold/facts`, `/_retold/decisions` and `/_retold/marks`: what a program says that happened, what it made
-//! of an answer, and what its state is.
+//! `POST /_retold/facts`, `/_retold/decisions` and `/_retold/marks`: the facts that a program reports, its decisions about
+//! answers, and its state.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::key::AttemptPlace;
 use crate::limits::LONGEST_REQUEST;
 use crate::lock::lock;
 use crate::outlet::Outgoing;
-use crate::refusal::{ended, with_json};
+use crate::refusal::{end_of_run, with_json};
 use crate::session::Session;
 
 /// Where facts are reported.
@@ -86,7 +86,7 @@ enum OneOrMany {
     Many(Vec<String>),
 }
 
-/// What is wrong with a report.
+/// The problem with a report.
 #[derive(Debug, thiserror::Error)]
 enum ReportError {
     #[error(
@@ -168,8 +168,8 @@ pub(crate) async fn report(
     method: &Method,
     body: Option<Bytes>,
 ) -> Response<Outgoing> {
-    let Some(_working) = session.begin_work() else { return ended(&OTHER) };
-    match reported(session, place, method, body).await {
+    let Some(_working) = session.begin_work() else { return end_of_run(&OTHER) };
+    match record_report(session, place, method, body).await {
         Ok(reply) => with_json(StatusCode::OK, &reply),
         Err(error) => {
             tracing::warn!(%error, "a report was refused");
@@ -180,7 +180,7 @@ pub(crate) async fn report(
     }
 }
 
-async fn reported(
+async fn record_report(
     session: &Arc<Session>,
     place: &str,
     method: &Method,
@@ -205,13 +205,13 @@ async fn reported(
     }
     session.count(|summary| summary.outcomes += 1);
     let (seq, durable) = {
-        // In this order: what is compared as new is recorded as the next one.
+        // In this order: an outcome that is compared as new is recorded as the next one.
         let mut lanes = lock(&session.lanes);
         let mut reader = session.log.reader()?;
         match lanes.compare(reader.as_mut(), &outcome)? {
             OutcomeComparison::Same(seq) => (Some(seq), None),
             OutcomeComparison::New => {
-                match session.record(|recorder| recorder.reported(&outcome))? {
+                match session.record(|recorder| recorder.record_outcome(&outcome))? {
                     Some((seq, durable)) => (Some(seq), Some(durable)),
                     None => (None, None),
                 }
@@ -244,7 +244,7 @@ async fn reported(
     Ok(json!({"id": id, "recorded": is_recorded}))
 }
 
-/// Takes out what is not stored.
+/// Takes out the parts that are not stored.
 fn redact(session: &Session, outcome: &mut ReportedOutcome) {
     let redaction = &session.rules.redaction;
     match outcome {
@@ -286,11 +286,11 @@ fn read<'a, T: Deserialize<'a>>(
 fn fact(session: &Session, fact: ReportedFact) -> Result<ReportedOutcome, ReportError> {
     let ReportedFact { name, value, method, lane, response } = fact;
     let mut fields = Map::new();
-    fields.insert("name".to_owned(), named("name", name)?.into());
+    fields.insert("name".to_owned(), check_name("name", name)?.into());
     fields.insert("value".to_owned(), exact(value)?);
     for (field, text) in [("method", method), ("lane", lane)] {
         if let Some(text) = text {
-            fields.insert(field.to_owned(), named(field, text)?.into());
+            fields.insert(field.to_owned(), check_name(field, text)?.into());
         }
     }
     let names = match response {
@@ -309,7 +309,7 @@ fn fact(session: &Session, fact: ReportedFact) -> Result<ReportedOutcome, Report
     Ok(ReportedOutcome::Fact { causes, fact: Value::Object(fields) })
 }
 
-/// The state is digested without what is redacted, so that nobody can test guesses with the digest.
+/// The state is digested without the parts that are redacted, so that nobody can test guesses with the digest.
 fn mark(session: &Session, mark: ReportedMark) -> Result<ReportedOutcome, ReportError> {
     let ReportedMark { name, mut state } = mark;
     session.rules.redaction.value(&mut state);
@@ -321,13 +321,13 @@ fn mark(session: &Session, mark: ReportedMark) -> Result<ReportedOutcome, Report
     }
     let text = canonical(&state).map_err(|error| wrong(error.to_string()))?;
     let digest = StateDigest(hash_of(text.as_bytes()));
-    Ok(ReportedOutcome::Mark(MarkRecorded { digest, name: named("name", name)? }))
+    Ok(ReportedOutcome::Mark(MarkRecorded { digest, name: check_name("name", name)? }))
 }
 
 fn decision(session: &Session, decision: ReportedDecision) -> Result<ReportedOutcome, ReportError> {
     let ReportedDecision { name, value, response, choice, method, reasoning, warnings } = decision;
-    let name = named("name", name)?;
-    let method = method.map_or(Ok("reported".to_owned()), |method| named("method", method))?;
+    let name = check_name("name", name)?;
+    let method = method.map_or(Ok("reported".to_owned()), |method| check_name("method", method))?;
     let ReportedAnswer { seq, call, sample } = answer(session, &response)?;
     let parser = json!({"name": REPORTED, "params": {"name": name}, "version": 1});
     let by = DecidedBy { in_place_of: None, method, parser };
@@ -335,7 +335,7 @@ fn decision(session: &Session, decision: ReportedDecision) -> Result<ReportedOut
     Ok(ReportedOutcome::Decision { call, sample, response: seq, by, details })
 }
 
-fn named(field: &'static str, text: String) -> Result<String, ReportError> {
+fn check_name(field: &'static str, text: String) -> Result<String, ReportError> {
     let reason = match text.chars().count() {
         0 => "it is empty".to_owned(),
         n if n > LONGEST_NAME => format!("it has {n} characters, and at most {LONGEST_NAME}"),
@@ -378,7 +378,7 @@ struct ReportedAnswer {
 
 /// The answer that a client names.
 fn answer(session: &Session, name: &str) -> Result<ReportedAnswer, ReportError> {
-    // What is stored of ids and names of calls has nothing in it that is taken out.
+    // Ids and names of calls are stored redacted.
     let name = &*session.rules.redaction.text(name);
     let unknown = || ReportError::Unknown { given: printable(name, LONGEST_NAME) };
     let found = |given: GivenAnswer| ReportedAnswer {
@@ -412,7 +412,7 @@ fn answer(session: &Session, name: &str) -> Result<ReportedAnswer, ReportError> 
     }
 }
 
-/// What a fact rests on: an answer, or an earlier decision or fact by its id.
+/// The cause of a fact: an answer, or an earlier decision or fact by its id.
 fn cause(session: &Session, name: &str) -> Result<Seq, ReportError> {
     if let Some(seq) = address(session, name)?
         && let Some(Event::DecisionMade(_) | Event::Occurred(_)) =

@@ -43,7 +43,7 @@ pub enum RestoredBody {
 
 /// The HTTP request that a stored request was; `None` if it was not one, or if its body was too long
 /// to be stored.
-pub fn restored(request: &Request, call: &CallPath) -> Option<RestoredRequest> {
+pub fn restore(request: &Request, call: &CallPath) -> Option<RestoredRequest> {
     let mut body = request.body().as_object()?.clone();
     let is_streamed = call.as_str().ends_with("/stream");
     let Some(address) = body.remove(ADDRESS) else {
@@ -55,7 +55,7 @@ pub fn restored(request: &Request, call: &CallPath) -> Option<RestoredRequest> {
             path: path.to_owned(),
             query: None,
             headers: Vec::new(),
-            body: posted(dialect, body, path, is_streamed)?,
+            body: restore_body(dialect, body, path, is_streamed)?,
         });
     };
     if !address["left_out"].is_null() {
@@ -75,7 +75,7 @@ pub fn restored(request: &Request, call: &CallPath) -> Option<RestoredRequest> {
         true => of_other(body),
         false => {
             let dialect: &dyn Dialect = providers::at(&path);
-            posted(dialect, body, &path, is_streamed)?
+            restore_body(dialect, body, &path, is_streamed)?
         }
     };
     if let RestoredBody::Json(value) = &mut body {
@@ -93,7 +93,7 @@ pub fn restored(request: &Request, call: &CallPath) -> Option<RestoredRequest> {
 }
 
 /// The body that was posted for a stored one; `None` if it is not one of this API.
-fn posted(
+fn restore_body(
     dialect: &dyn Dialect,
     body: Map<String, Value>,
     path: &str,
@@ -239,10 +239,10 @@ mod tests {
             incoming(Method::PUT, "/bytes", b"\xFF\x00\x01", &[]),
         ];
         for asked in all {
-            let original = asked.asked(&Rules::default()).unwrap();
-            let restored = restored(&original.request, &original.key.call).unwrap();
+            let original = asked.wire_request(&Rules::default()).unwrap();
+            let restored = restore(&original.request, &original.key.call).unwrap();
             let path = restored.path.clone();
-            let again = Incoming::from(restored).asked(&Rules::default()).unwrap();
+            let again = Incoming::from(restored).wire_request(&Rules::default()).unwrap();
             assert_eq!(again.key, original.key, "{path}");
         }
     }
@@ -254,7 +254,7 @@ mod tests {
             let body =
                 format!(r#"{{"model":"m","messages":[],"seed":{seed},"metadata":{{"n":{seed}}}}}"#);
             incoming(Method::POST, "/chat/completions", body.as_bytes(), &[])
-                .asked(&Rules::default())
+                .wire_request(&Rules::default())
                 .unwrap()
         };
         let keys =
@@ -277,7 +277,7 @@ mod tests {
         let body =
             json!({"model": "m", "messages": [{"role": "user", "content": "hi"}]}).to_string();
         let plain = incoming(Method::POST, "/chat/completions", body.as_bytes(), &[]);
-        let key = plain.asked(&Rules::default()).unwrap().key;
+        let key = plain.wire_request(&Rules::default()).unwrap().key;
         let gzip = |level: u32| {
             let mut out =
                 flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(level));
@@ -292,7 +292,7 @@ mod tests {
         ] {
             let headers = [("content-encoding", encoding)];
             let asked = incoming(Method::POST, "/chat/completions", &body, &headers);
-            assert_eq!(asked.asked(&Rules::default()).unwrap().key, key, "{encoding}");
+            assert_eq!(asked.wire_request(&Rules::default()).unwrap().key, key, "{encoding}");
         }
         // What is no such thing is kept as it is.
         let broken = incoming(
@@ -301,14 +301,17 @@ mod tests {
             b"\x1f\x8b?",
             &[("content-encoding", "gzip")],
         );
-        assert!(broken.asked(&Rules::default()).unwrap().key.call.as_str().starts_with("http/"));
+        assert!(
+            broken.wire_request(&Rules::default()).unwrap().key.call.as_str().starts_with("http/")
+        );
     }
 
     /// Those without texts, which a log can hold.
     #[test]
     fn fields_that_do_not_count_are_known() {
         let known = |path: &str, body: &str| {
-            let asked = incoming(Method::POST, path, body.as_bytes(), &[]).asked(&Rules::default());
+            let asked =
+                incoming(Method::POST, path, body.as_bytes(), &[]).wire_request(&Rules::default());
             Value::Object(asked.unwrap().uncounted).to_string()
         };
         let messages = r#""model": "m", "messages": [{"role": "user", "content": "Hi"}]"#;
@@ -343,7 +346,7 @@ mod tests {
     fn bodies_that_differ_have_different_keys() {
         let key = |body: &[u8]| {
             let asked = incoming(Method::POST, "/upload", body, &[]);
-            asked.asked(&Rules::default()).unwrap().key
+            asked.wire_request(&Rules::default()).unwrap().key
         };
         assert_ne!(key(b"\"a\""), key(b"a"));
         assert_ne!(key(b"\"\""), key(b""));

@@ -9,7 +9,7 @@ use crate::replacing::MOST_GROWTH;
 /// How much of a pattern is shown, in characters.
 const SHOWN: usize = 200;
 
-fn shown(pattern: &str) -> String {
+fn quote(pattern: &str) -> String {
     format!("\"{}\"", printable(pattern, SHOWN))
 }
 
@@ -25,7 +25,7 @@ pub enum RuleError {
     #[error("--replace {0:?}: write REGEX=TEXT, where the last = divides the two")]
     NoText(String),
     /// A pattern that cannot be used.
-    #[error("--redact {}: {source}", shown(.pattern))]
+    #[error("--redact {}: {source}", quote(.pattern))]
     Redact {
         /// As given.
         pattern: String,
@@ -41,7 +41,7 @@ pub enum RuleError {
     #[error("--redact {0:?} also matches the empty text: write a pattern that needs a character")]
     RedactsNothing(String),
     /// A pattern that cannot be used.
-    #[error("--replace {}: {source}", shown(.pattern))]
+    #[error("--replace {}: {source}", quote(.pattern))]
     Replace {
         /// As given.
         pattern: String,
@@ -52,7 +52,7 @@ pub enum RuleError {
     #[error(
         "--replace {}: the texts of a request grow to more than {MOST_GROWTH} times what they were: let the pattern match more, or \
          write a shorter text in its place",
-        shown(.0)
+        quote(.0)
     )]
     Grows(String),
 }
@@ -60,6 +60,6 @@ pub enum RuleError {
 /// A recorded request to which the rules of its run cannot be applied.
 impl From<RuleError> for LogError {
     fn from(error: RuleError) -> Self {
-        LogError::failed("of the run", error)
+        LogError::failure("of the run", error)
     }
 }

@@ -1,8 +1,8 @@
-//! Volatile parts of requests: what a run leaves out of its keys.
+//! Volatile parts of requests, which a run leaves out of its keys.
 //!
 //! A program may put the time, a random id or a temporary path into its prompts. Which of these do
 //! not count is named when the run is recorded, is part of it, and applies again whenever it is
-//! replayed. What is stored is the request as it was sent.
+//! replayed. The request is stored as it was sent.
 
 use retold::event::Labels;
 use retold::id::PromptHash;
@@ -10,7 +10,7 @@ use retold::prompt::{Request, canonical, hash_of};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::field_names::{moved, stored_path};
+use crate::field_names::{moved_parts, stored_path};
 use crate::redact::{KnownKeys, Redaction, RedactionKey};
 use crate::replacing::Replacements;
 use crate::rule_error::RuleError;
@@ -25,7 +25,7 @@ pub struct RecordedRules {
     /// Patterns, and what each match counts as.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replace: Vec<(String, String)>,
-    /// What was taken out of requests and answers before they were stored.
+    /// The redaction of requests and answers before they were stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redact: Option<RecordedRedaction>,
 }
@@ -35,7 +35,7 @@ impl RecordedRules {
     ///
     /// # Errors
     /// [`RuleError::NoText`].
-    pub fn given(ignore: &[String], replace: &[String]) -> Result<Self, RuleError> {
+    pub fn parse(ignore: &[String], replace: &[String]) -> Result<Self, RuleError> {
         let divided = |rule: &String| {
             let (pattern, text) =
                 rule.rsplit_once('=').ok_or_else(|| RuleError::NoText(rule.clone()))?;
@@ -53,7 +53,7 @@ impl RecordedRules {
     }
 }
 
-/// What a run records of its redactions. It can be used with their key alone.
+/// A run's record of its redactions. It can be used with their key alone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedRedaction {
     /// Which key: [`RedactionKey::id`].
@@ -77,8 +77,8 @@ impl Rules {
     ///
     /// # Errors
     /// [`RuleError`].
-    pub fn given(ignore: &[String], replace: &[String]) -> Result<Self, RuleError> {
-        Rules::new(RecordedRules::given(ignore, replace)?, &KnownKeys::default())
+    pub fn parse(ignore: &[String], replace: &[String]) -> Result<Self, RuleError> {
+        Rules::new(RecordedRules::parse(ignore, replace)?, &KnownKeys::default())
     }
 
     /// The same rules, with what these patterns match taken out before anything is stored.
@@ -135,19 +135,19 @@ impl Rules {
     }
 
     /// The rules as a run records them.
-    pub fn recorded(&self) -> &RecordedRules {
+    pub fn as_recorded(&self) -> &RecordedRules {
         &self.recorded
     }
 
-    /// A text as it is stored: without what is redacted.
-    pub fn redacted(&self, text: &str) -> String {
+    /// A text as it is stored: without the parts that are redacted.
+    pub fn redact_text(&self, text: &str) -> String {
         self.redaction.text(text).into_owned()
     }
 
     /// Labels as they are stored: names and values.
     pub fn redacted_labels(&self, labels: Labels) -> Labels {
         let redacted =
-            |(name, value): (String, String)| (self.redacted(&name), self.redacted(&value));
+            |(name, value): (String, String)| (self.redact_text(&name), self.redact_text(&value));
         labels.into_iter().map(redacted).collect()
     }
 
@@ -157,7 +157,7 @@ impl Rules {
     }
 
     /// The rules in one line, for reports.
-    pub fn shown(&self) -> String {
+    pub fn summary(&self) -> String {
         let RecordedRules { ignore, replace, redact } = &self.recorded;
         let ignore = ignore.iter().map(|field| format!("--ignore {field}"));
         let replace = replace.iter().map(|(pattern, text)| format!("--replace {pattern}={text}"));
@@ -170,9 +170,9 @@ impl Rules {
     ///
     /// # Errors
     /// [`RuleError::Grows`].
-    pub fn counted(&self, request: &Request) -> Result<Value, RuleError> {
+    pub fn counted_body(&self, request: &Request) -> Result<Value, RuleError> {
         let mut body = request.body().clone();
-        let moved = if self.ignore.is_empty() { Vec::new() } else { moved(request) };
+        let moved = if self.ignore.is_empty() { Vec::new() } else { moved_parts(request) };
         for path in &self.ignore {
             remove(&mut body, path);
             if let Some(path) = stored_path(&moved, path) {
@@ -192,7 +192,7 @@ impl Rules {
     pub fn key(&self, request: &Request) -> Result<PromptHash, RuleError> {
         match self.is_empty() {
             true => Ok(request.hash()),
-            false => Ok(self.key_of(request, &self.counted(request)?)),
+            false => Ok(self.key_of(request, &self.counted_body(request)?)),
         }
     }
 
@@ -202,7 +202,7 @@ impl Rules {
             return request.hash();
         }
         let counted = json!({"api": request.api(), "body": counted, "v": request.version()});
-        // A request has a canonical form, and what is left of it has one, too.
+        // A request has a canonical form, and so has the part of it that counts.
         canonical(&counted).map_or(request.hash(), |text| PromptHash(hash_of(text.as_bytes())))
     }
 }
@@ -264,27 +264,30 @@ mod tests {
         let (one, other) = (request("12:30", 1), request("23:59", 2));
         let rules = |ignore: &[&str], replace: &[&str]| {
             let owned = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
-            Rules::given(&owned(ignore), &owned(replace)).unwrap()
+            Rules::parse(&owned(ignore), &owned(replace)).unwrap()
         };
         let all = rules(&["trace.at", "messages.*.id"], &[r"\d\d:\d\d=TIME"]);
         assert_eq!(all.key(&one).unwrap(), all.key(&other).unwrap());
-        assert_eq!(all.counted(&one).unwrap()["messages"][0]["content"], "It is TIME. Say hello.");
+        assert_eq!(
+            all.counted_body(&one).unwrap()["messages"][0]["content"],
+            "It is TIME. Say hello."
+        );
         for fewer in [
             rules(&["trace"], &[r"\d\d:\d\d=TIME"]),
             rules(&["trace.at", "messages.*.id"], &[]),
             rules(&["messages.0.id"], &[r"x=y"]),
         ] {
-            assert_ne!(fewer.key(&one).unwrap(), fewer.key(&other).unwrap(), "{}", fewer.shown());
+            assert_ne!(fewer.key(&one).unwrap(), fewer.key(&other).unwrap(), "{}", fewer.summary());
         }
         assert_eq!(Rules::default().key(&one).unwrap(), one.hash());
-        let again = Rules::new(all.recorded().clone(), &KnownKeys::default()).unwrap();
+        let again = Rules::new(all.as_recorded().clone(), &KnownKeys::default()).unwrap();
         assert_eq!(again.key(&one).unwrap(), all.key(&one).unwrap());
     }
 
     #[test]
     fn rules_that_cannot_be_used_are_explained() {
         let said = |ignore: &str, replace: &str| {
-            Rules::given(&[ignore.to_owned()], &[replace.to_owned()]).unwrap_err().to_string()
+            Rules::parse(&[ignore.to_owned()], &[replace.to_owned()]).unwrap_err().to_string()
         };
         assert!(said("a..b", "x=y").contains("messages.*.id"));
         assert!(said("a", "x").contains("REGEX=TEXT"));

@@ -1,4 +1,4 @@
-//! What was added to the rules of a run whenever it was continued.
+//! The rules that were added to a run whenever it was continued.
 
 use retold::id::RunId;
 use retold::log::{LogError, Reader};
@@ -13,7 +13,7 @@ use crate::rules::RecordedRules;
 pub fn rules_added(reader: &mut dyn Reader, run: RunId) -> Result<RecordedRules, LogError> {
     let mut all = RecordedRules::default();
     for (_, resumed) in resumptions(reader, run)? {
-        // What a later release has written there is for that release.
+        // Settings that a later release has written there are for that release.
         let added: RecordedRules = serde_json::from_value(resumed.settings).unwrap_or_default();
         all.ignore.extend(added.ignore);
         all.replace.extend(added.replace);

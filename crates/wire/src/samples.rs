@@ -14,7 +14,7 @@ use crate::key::{AttemptPlace, Key};
 use crate::readers::{Readers, SharedEvent};
 use crate::recorded::how_it_travelled;
 use crate::replay_queue::{Attempt, RecordedSample};
-use crate::restored_request::restored;
+use crate::restored_request::restore;
 use crate::rules::Rules;
 use crate::transmission::{BodyEnd, Transmission};
 
@@ -42,7 +42,7 @@ struct LastResume {
     failures: FailureReplay,
 }
 
-/// What is recorded of one call.
+/// The recorded samples of one call.
 #[derive(Default)]
 pub(crate) struct CallSamples {
     /// Its samples, sorted.
@@ -106,7 +106,7 @@ impl Samples {
                 });
                 (tried.collect(), last)
             }
-            _ => (succeeded(&mut reader, run)?, None),
+            _ => (answered_questions(&mut reader, run)?, None),
         };
         let questions = Questions { run, table, answered };
         let (rules, readers) = (rules.clone(), Arc::new(Readers::new(log)));
@@ -119,7 +119,7 @@ impl Samples {
         }))))
     }
 
-    /// What is recorded of a call.
+    /// The recorded samples of a call.
     ///
     /// # Errors
     /// [`LogError`] if it cannot be read, or is damaged.
@@ -189,7 +189,7 @@ impl RecordedSamples {
         let answered = last_answered(&all, None);
         let mut keys = BTreeMap::new();
         for (number, prompt, made) in all {
-            let Some(sample) = made.sent(self.failures, answered) else { continue };
+            let Some(sample) = made.into_sample(self.failures, answered) else { continue };
             let key = if self.rules.is_empty() {
                 prompt
             } else if let Some(key) = keys.get(&prompt) {
@@ -241,7 +241,7 @@ impl RecordedSamples {
                 }
             };
             made += 1;
-            // The program that was run last has met none of what was before.
+            // The program that was run last has met none of the attempts before.
             if is_again {
                 attempts.clear();
             }
@@ -263,7 +263,7 @@ impl RecordedSamples {
     }
 }
 
-/// What was made of a question.
+/// The attempts at a question.
 struct QuestionAttempts {
     request: Seq,
     /// The attempts that the program which was run last has met.
@@ -289,7 +289,7 @@ impl QuestionAttempts {
         let before: Vec<_> = self.attempts.iter().copied().filter(is_before).collect();
         let Some((last, _)) = before.last() else { return true };
         let failed = last.place.seq;
-        let sent = resumed.failures.sent(before, answered);
+        let sent = resumed.failures.select(before, answered);
         let is_left = sent.is_empty() && self.attempts.iter().all(is_before);
         if is_left {
             // The program itself asked once more. Otherwise it did not come so far again.
@@ -299,12 +299,12 @@ impl QuestionAttempts {
         true
     }
 
-    /// What of it is sent again; `None` if the program is not to notice that it was asked. `answered` is
+    /// The attempts that are sent again; `None` if the program is not to notice that the question was asked. `answered` is
     /// the last question of its call that was answered.
-    fn sent(self, failures: FailureReplay, answered: Option<Seq>) -> Option<RecordedSample> {
+    fn into_sample(self, failures: FailureReplay, answered: Option<Seq>) -> Option<RecordedSample> {
         let QuestionAttempts { request, attempts, made, partial } = self;
         let failed = attempts.last().map(|(attempt, _)| attempt.place.seq);
-        let attempts = failures.sent(attempts, answered);
+        let attempts = failures.select(attempts, answered);
         let is_skipped = match failures {
             FailureReplay::LeftOut => true,
             _ => failed.is_some_and(|failed| failures.skips(failed, answered)),
@@ -329,7 +329,7 @@ pub fn upstreams_asked(log: &Log, run: RunId) -> Result<BTreeSet<String>, LogErr
             if let (Some(prompt), Some(call)) = (stored.prompt, &stored.call)
                 && prompts.insert(prompt)
                 && let Some(request) = reader.request(prompt)?
-                && let Some(restored) = restored(&request, call)
+                && let Some(restored) = restore(&request, call)
             {
                 upstreams.insert(restored.upstream);
             }
@@ -347,7 +347,7 @@ fn last_answered(
 }
 
 /// The questions that have an answer. An index does not tell answers from failures.
-fn succeeded(reader: &mut CheckedReader, run: RunId) -> Result<Vec<Seq>, LogError> {
+fn answered_questions(reader: &mut CheckedReader, run: RunId) -> Result<Vec<Seq>, LogError> {
     let (mut questions, mut after) = (Vec::new(), Seq(0));
     loop {
         let events = reader.events(run, after, BATCH)?;

@@ -17,7 +17,7 @@ use retold::escaping::printable;
 use retold::model::providers::{self, OTHER};
 use tokio::net::TcpStream;
 
-use crate::addresses::{ELSEWHERE, HTTP, OWN, led};
+use crate::addresses::{ELSEWHERE, HTTP, OWN, strip_led};
 use crate::body::answer_unread;
 use crate::dispatch::{ask, problem, refuse};
 use crate::front::{Address, Front, NoRun};
@@ -28,7 +28,7 @@ use crate::limits::{CONNECTIONS, FILES, HEAD, SEAT_WANTED};
 use crate::listening::{ConnectionSeat, Listening};
 use crate::masks::without_keys;
 use crate::outlet::Outgoing;
-use crate::refusal::{closing, refused, turned_away, with_json};
+use crate::refusal::{closing, rejection, turned_away, with_json};
 use crate::report::{longest, report};
 use crate::session::Session;
 
@@ -100,7 +100,7 @@ async fn connection(
     let served = loop {
         tokio::select! {
             served = &mut served => break served,
-            () = async { tokio::time::sleep(SEAT_WANTED).await; seat.wanted().await } => {
+            () = async { tokio::time::sleep(SEAT_WANTED).await; seat.wait_until_wanted().await } => {
                 let answered = answered.load(Ordering::Relaxed);
                 // One that was opened just now is about to ask.
                 if answered > 0 && answered == asked.load(Ordering::Relaxed) {
@@ -144,14 +144,14 @@ async fn handle(
     if upstream == OWN && path == FINISH && parts.method == Method::POST {
         let answer = match front.runs.finish(run.as_deref()).await {
             Ok(summary) => with_json(StatusCode::OK, &summary),
-            Err(NoRun { status, message }) => refused(&OTHER, status, "retold_run", &message),
+            Err(NoRun { status, message }) => rejection(&OTHER, status, "retold_run", &message),
         };
         return answer_unread(body, answer).await;
     }
     let session = match front.runs.session(run.as_deref()).await {
         Ok(session) => session,
         Err(NoRun { status, message }) => {
-            let answer = refused(providers::at(&path), status, "retold_run", &message);
+            let answer = rejection(providers::at(&path), status, "retold_run", &message);
             return answer_unread(body, answer).await;
         }
     };
@@ -172,7 +172,7 @@ async fn handle(
         here.cookies = None;
         here.asked = Some(ServerAsked { place, origins });
     }
-    let (mut headers, (path, is_led)) = (parts.headers, led(&path));
+    let (mut headers, (path, is_led)) = (parts.headers, strip_led(&path));
     if is_led {
         without_keys(&mut headers);
     }
@@ -211,7 +211,7 @@ fn is_ours(ours: SocketAddr, authority: &Authority) -> bool {
     is_here && authority.port_u16().unwrap_or(HTTP) == ours.port()
 }
 
-/// How the client addresses us, from the path that it asked and what is read of it.
+/// The address by which the client reaches us, from the path that it asked and the part of it that is read.
 fn here(front: &Front, path: &str, inside: &str, upstream: &str, headers: &HeaderMap) -> Here {
     let before = path.strip_suffix(inside).unwrap_or_default();
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
@@ -221,7 +221,7 @@ fn here(front: &Front, path: &str, inside: &str, upstream: &str, headers: &Heade
     Here { base: format!("{host}{before}"), opened: None, cookies, interception, asked: None }
 }
 
-/// Refuses what a recorded answer leads to, at a host of which nothing is recorded.
+/// Refuses a request to which a recorded answer led, for a host of which nothing is recorded.
 async fn elsewhere(session: Arc<Session>, incoming: Incoming) -> Response<Outgoing> {
     let host = incoming.path.split('/').nth(1).unwrap_or_default();
     let host = printable(host, 100);

@@ -1,5 +1,5 @@
-//! One program's run: what is known of it, and what has happened in it so far. What a session does is in
-//! `dispatch` (where an answer comes from), `play`, `relay` and `report`.
+//! One program's run as far as it is known, and the events in it so far. The work of a session is in `dispatch` (where an
+//! answer comes from), `play`, `relay` and `report`.
 
 use std::sync::{Arc, Mutex};
 
@@ -45,7 +45,7 @@ pub enum Pace {
     Recorded,
 }
 
-/// What a session is made of.
+/// The parts of a session.
 pub struct SessionSetup {
     /// The log.
     pub log: Log,
@@ -53,15 +53,15 @@ pub struct SessionSetup {
     pub run: RunId,
     /// Writes the run; `None` for a replay.
     pub recorder: Option<Recorder>,
-    /// What is recorded already, in this run or in the one it is forked from.
+    /// The samples that are recorded already, in this run or in the one it is forked from.
     pub samples: Samples,
     /// Whether new events go to the run that the samples are from.
     pub same_run: bool,
-    /// What of a request counts.
+    /// Which parts of a request count.
     pub rules: Rules,
     /// Where requests go; `None` for a replay.
     pub upstreams: Option<Upstreams>,
-    /// What they may cost.
+    /// The most that the requests may cost.
     pub budget: Budget,
     /// Whether one answer serves all requests that are equal.
     pub shared: bool,
@@ -85,8 +85,8 @@ pub struct Session {
     state: Mutex<SessionState>,
     /// Apart from the state, which is not held while an event is made.
     recording: Mutex<SessionRecorder>,
-    /// The decisions and facts that are recorded and were not reported yet. Held while the log is read, and
-    /// while what is new is recorded.
+    /// The decisions and facts that are recorded and were not reported yet. Held while the log is read, and while new ones
+    /// are recorded.
     pub(crate) lanes: Mutex<OutcomeLanes>,
     pub(crate) long_answers: Semaphore,
     idle: Notify,
@@ -100,7 +100,7 @@ struct SessionState {
     /// The answers that the program was given.
     given: AnswerRegistry,
     summary: SessionSummary,
-    /// How many misses were compared with what is recorded.
+    /// The number of misses that were compared with the recorded requests.
     compared: usize,
     /// How many exchanges and reports are under way.
     under_way: usize,
@@ -238,7 +238,7 @@ impl Session {
         }
     }
 
-    /// Changes what is counted.
+    /// Changes the summary.
     pub(crate) fn count(&self, change: impl FnOnce(&mut SessionSummary)) {
         change(&mut lock(&self.state).summary);
     }
@@ -253,7 +253,7 @@ impl Session {
     }
 
     /// Counts a request that is not recorded.
-    pub(crate) fn missed(&self, miss: NearestMatch) {
+    pub(crate) fn count_miss(&self, miss: NearestMatch) {
         self.count(|summary| {
             summary.missed += 1;
             if summary.misses.len() < MISSES_COMPARED {
@@ -262,7 +262,7 @@ impl Session {
         });
     }
 
-    /// Whether one more miss is compared with what is recorded.
+    /// Counts a miss; true if it is to be compared with the recorded requests.
     pub(crate) fn compares_a_miss(&self) -> bool {
         let mut state = lock(&self.state);
         state.compared += 1;
@@ -274,8 +274,8 @@ impl Session {
         self.samples.skip_errors()
     }
 
-    /// Reads what is recorded of a call, if that was not done before. Returns the attempt that is
-    /// probably the next to be sent.
+    /// Reads the recorded samples of a call, if that was not done before. Returns the attempt that
+    /// is probably the next to be sent.
     ///
     /// # Errors
     /// [`LogError`] if the log cannot be read.
@@ -301,14 +301,14 @@ impl Session {
         Ok(first)
     }
 
-    /// What a request gets whose call was read; `retry` says how often its client has tried before, if that is
-    /// known.
+    /// The turn of a request whose call was read; `retry` is the number of times that its client has tried before, if that
+    /// is known.
     pub(crate) fn take(&self, key: &Key, retry: Option<u32>) -> ReplayTurn {
         lock(&self.state).queue.take(key, retry)
     }
 
-    /// Whether nothing is left of what is recorded under a key whose call was read, though something may be under that of an equal
-    /// request.
+    /// True if this key, whose call was read, has no recorded answer left but an equal request under another key may have
+    /// one.
     pub(crate) fn may_have_equal(&self, key: &Key) -> bool {
         self.samples.questions().is_some() && !lock(&self.state).queue.has_left(key)
     }
@@ -319,7 +319,8 @@ impl Session {
         state.queue.has(Digest::new(key.call.as_str())) && !state.queue.has_left(key)
     }
 
-    /// What is recorded for a request that has nothing left under its own key, under that of one equal to it; `None` if nothing is.
+    /// The turn of a request that has nothing left under its own key, from an equal request; `None` if no equal one has
+    /// anything left.
     ///
     /// # Errors
     /// [`LogError`] if the log cannot be read.
@@ -340,7 +341,7 @@ impl Session {
 
     /// The answer that an equal request has got; waits for it if it is under way. `None` if answers are not
     /// shared, or this request is the first.
-    pub(crate) async fn awaited(&self, key: &Key) -> Option<AttemptPlace> {
+    pub(crate) async fn wait_for_answer(&self, key: &Key) -> Option<AttemptPlace> {
         loop {
             let equal = lock(&self.state).sharing.as_mut()?.ask(key);
             match equal {
@@ -352,8 +353,8 @@ impl Session {
     }
 
     /// The shared answer that an equal request has got already.
-    pub(crate) fn shared(&self, key: &Key) -> Option<AttemptPlace> {
-        lock(&self.state).sharing.as_ref()?.answered(key)
+    pub(crate) fn shared_answer(&self, key: &Key) -> Option<AttemptPlace> {
+        lock(&self.state).sharing.as_ref()?.answer(key)
     }
 
     /// Notes what became of a request that others may share; `None` if it failed.
@@ -378,7 +379,7 @@ impl Session {
     /// # Errors
     /// [`NotOne`] if none or several have the name.
     pub(crate) fn given_as(&self, name: &str) -> Result<GivenAnswer, NotOne> {
-        lock(&self.state).given.named(name).cloned()
+        lock(&self.state).given.by_name(name).cloned()
     }
 
     /// Uses the recorder. After an error, nothing more is recorded.
@@ -406,13 +407,13 @@ impl Session {
         lock(&self.recording).failed.clone()
     }
 
-    /// Compares what the program has not reported, at its end: each recorded decision or fact that it did
-    /// not make again is a difference.
+    /// Compares the decisions and facts that the program has not reported, at its end: each recorded one that it did not
+    /// make again is a difference.
     ///
     /// # Errors
     /// [`LogError`] if the log cannot be read.
     pub fn compare_the_rest(&self) -> Result<(), LogError> {
-        let left = lock(&self.lanes).left(self.log.reader()?.as_mut())?;
+        let left = lock(&self.lanes).rest(self.log.reader()?.as_mut())?;
         if let Some((left, all)) = left {
             self.count(|summary| {
                 summary.unreported = u64::try_from(all).unwrap_or(u64::MAX);
@@ -426,11 +427,11 @@ impl Session {
     /// What happened so far.
     pub fn summary(&self) -> SessionSummary {
         let SessionState { queue, summary, .. } = &*lock(&self.state);
-        let (left, calls_left) = (queue.left(), queue.calls_left(CALLS_SHOWN));
+        let (left, calls_left) = (queue.samples_left(), queue.calls_left(CALLS_SHOWN));
         SessionSummary { left, calls_left, ..summary.clone() }
     }
 
-    /// What the answers have used so far.
+    /// The tokens and the cost of the answers so far.
     pub fn spending(&self) -> Spending {
         self.budget.spending()
     }

@@ -1,4 +1,4 @@
-//! What a program's run records about itself.
+//! The settings that a program's run records about itself.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::rules::RecordedRules;
 /// The experiment name of runs that were recorded from a program.
 pub use retold::event::PROGRAM;
 
-/// What stands in a recorded command or URL for what is left out of it.
+/// The placeholder in a recorded command or URL for the parts that are left out of it.
 pub const MASK: &str = "[key]";
 
 /// The settings of a program's run. Nothing in them chooses a program that is executed or a server
@@ -27,7 +27,7 @@ pub struct ProgramSettings {
     /// The name that the user gave the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What of a request does not count.
+    /// The parts of a request that do not count.
     #[serde(flatten)]
     pub rules: RecordedRules,
     /// Whether one answer serves all requests that are equal.

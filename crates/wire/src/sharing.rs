@@ -14,14 +14,14 @@ pub(crate) struct Sharing {
     answers: BTreeMap<Key, EqualAnswer>,
 }
 
-/// What is known of the answer to a request.
+/// The state of the answer to a request.
 #[derive(Debug)]
 enum EqualAnswer {
     Asked(Arc<Notify>),
     Answered(AttemptPlace),
 }
 
-/// What an equal request has got, if there was one.
+/// The state of an equal request, if there was one.
 pub(crate) enum EqualRequest {
     /// There was none: this request is the first.
     None,
@@ -47,7 +47,7 @@ impl Sharing {
     }
 
     /// The answer that an equal request has got already.
-    pub(crate) fn answered(&self, key: &Key) -> Option<AttemptPlace> {
+    pub(crate) fn answer(&self, key: &Key) -> Option<AttemptPlace> {
         match self.answers.get(key) {
             Some(EqualAnswer::Answered(place)) => Some(*place),
             Some(EqualAnswer::Asked(_)) | None => None,

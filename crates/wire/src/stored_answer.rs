@@ -7,7 +7,7 @@ use retold::model::{Response, STRUCK};
 use crate::framing::Framing;
 use crate::masks::Masks;
 use crate::read::{self, UpstreamReading};
-use crate::redact::{Redaction, moved};
+use crate::redact::{Redaction, move_chunks};
 use crate::transmission::Transmission;
 use crate::wire_request::WireRequest;
 
@@ -67,10 +67,10 @@ impl StoredAnswer {
         redaction: &Redaction,
     ) -> Self {
         let issued = credentials::in_answer(path, kept.content_type(), body);
-        let mut masked_body = credentials::replaced(body, &issued, STRUCK.as_bytes());
+        let mut masked_body = credentials::replace(body, &issued, STRUCK.as_bytes());
         let chunks = match issued.is_empty() {
             true => chunks,
-            false => moved(&chunks, &[(body.len(), masked_body.clone())]),
+            false => move_chunks(&chunks, &[(body.len(), masked_body.clone())]),
         };
         let masked = masks.in_answer(&mut masked_body) || !issued.is_empty();
         let framing = Framing::of_body(kept.content_type(), &masked_body);
@@ -113,8 +113,12 @@ impl StoredAnswer {
     }
 
     /// What can be read of it if it broke off.
-    pub(crate) fn begun(self, dialect: &dyn Dialect, masks: &Masks) -> (Self, Option<String>) {
-        let read = |it: &Self| read::begun(dialect, it.framing, &it.body);
+    pub(crate) fn with_partial_text(
+        self,
+        dialect: &dyn Dialect,
+        masks: &Masks,
+    ) -> (Self, Option<String>) {
+        let read = |it: &Self| read::partial_text(dialect, it.framing, &it.body);
         match read(&self) {
             Some(text) => match self.without_pieces(&Response::text(text.clone()), masks) {
                 (begun, false) => (begun, Some(text)),
@@ -192,7 +196,7 @@ mod tests {
             headers,
             body: "{}".into(),
         };
-        incoming.asked(&Rules::default()).unwrap()
+        incoming.wire_request(&Rules::default()).unwrap()
     }
 
     #[test]

@@ -74,7 +74,7 @@ impl SessionSummary {
     }
 
     /// Counts a failed attempt.
-    pub(crate) fn failed(&mut self, failure: &Failure) {
+    pub(crate) fn count_failure(&mut self, failure: &Failure) {
         self.failed += 1;
         let what = match failure.status {
             Some(status @ 200..300) => format!("an error inside HTTP {status}"),

@@ -8,12 +8,12 @@ use serde_json::{Map, Value};
 
 use crate::limits::MOST_CHUNKS;
 
-/// How an answer travelled. What is not stated is as usual: one chunk, whole, and a body that is the
+/// How an answer travelled. Fields that are left out have their usual values: one chunk, whole, and a body that is the
 /// answer's text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transmission {
-    /// Whether the program has met none of the attempts before this one in its call: they had failed, and
-    /// the run was continued by asking again.
+    /// True if the program never saw the attempts before this one in its call: they had failed, and the run was continued by
+    /// asking again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
     /// A body that is not UTF-8, in base64.
@@ -59,8 +59,8 @@ pub enum BodyEnd {
 
 /// The headers that are kept, in lower case. A name that ends with `*` stands for all that begin so.
 ///
-/// A list of what is kept, because nobody can list every header that may hold a secret. Who
-/// has the account (`openai-organization`) is not among them.
+/// A list of the headers that are kept, because nobody can list every header that may hold a
+/// secret. The one that names the account (`openai-organization`) is not among them.
 const HEADERS: &[&str] = &[
     "content-type",
     // Those that are not undone.
@@ -117,17 +117,17 @@ impl Transmission {
         self
     }
 
-    /// What a log has, if it can be read.
+    /// Reads it from a log; `None` if it cannot be read.
     pub fn read(value: &Value) -> Option<Self> {
         Transmission::deserialize(value).ok()
     }
 
-    /// The body; `content` is the answer's. `None` if it is not what it claims to be.
+    /// The body; `content` is the answer's. `None` if its base64 is broken.
     pub fn bytes(&self, content: Option<&Content>) -> Option<Bytes> {
         self.clone().take_bytes(content)
     }
 
-    /// Takes the body out; `content` is the answer's. `None` if it is not what it claims to be.
+    /// Takes the body out; `content` is the answer's. `None` if its base64 is broken.
     pub(crate) fn take_bytes(&mut self, content: Option<&Content>) -> Option<Bytes> {
         match (self.body.take(), self.base64.take()) {
             (Some(body), _) => Some(Bytes::from(body)),

@@ -1,4 +1,4 @@
-//! Where requests go: only to what the user named, through the user's proxy.
+//! Where requests go: only to servers that the user named, through the user's proxy.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -61,7 +61,7 @@ impl Upstreams {
     /// # Errors
     /// [`UpstreamError`].
     pub fn new(named: &BTreeMap<String, NamedUrl>) -> Result<Self, UpstreamError> {
-        let named = named.iter().map(|(name, url)| Ok((checked(name)?, base(name, url)?)));
+        let named = named.iter().map(|(name, url)| Ok((upstream_name(name)?, base(name, url)?)));
         // The first provider wins: an application that installed another one earlier wanted that one.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = || {
@@ -92,24 +92,24 @@ impl Upstreams {
 
     /// The names.
     pub fn names(&self) -> Vec<String> {
-        self.named().keys().cloned().collect()
+        self.bases().keys().cloned().collect()
     }
 
     /// Adds an upstream that the program asks itself, unless there is one of the name.
     pub(crate) fn add(&self, name: &str, base: &Url) {
-        if !self.named().contains_key(name) {
+        if !self.bases().contains_key(name) {
             let mut named = self.named.write().unwrap_or_else(PoisonError::into_inner);
             named.entry(name.to_owned()).or_insert_with(|| base.clone());
         }
     }
 
-    fn named(&self) -> RwLockReadGuard<'_, BTreeMap<String, Url>> {
+    fn bases(&self) -> RwLockReadGuard<'_, BTreeMap<String, Url>> {
         self.named.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The base URL of an upstream.
     pub(crate) fn base(&self, name: &str) -> Option<Url> {
-        match self.named().get(name) {
+        match self.bases().get(name) {
             Some(base) => Some(base.clone()),
             None if self.known_hosts && is_known_host(name) => {
                 Url::parse(&format!("https://{name}")).ok()
@@ -124,7 +124,7 @@ impl Upstreams {
     pub(crate) fn path_of(&self, asked: &Incoming, url: &str) -> Option<String> {
         let base = self.base(&asked.upstream)?;
         let whole = url_below(&base, &asked.path, asked.query.as_deref())?;
-        let whole = joined(&whole, url)?;
+        let whole = join(&whole, url)?;
         if !matches!(whole.scheme(), "http" | "https") {
             return None;
         }
@@ -142,12 +142,12 @@ impl Upstreams {
             let base = Url::parse(&format!("https://{name}")).ok()?;
             Some(UpstreamPlace { name, base })
         });
-        let all = self.named();
+        let all = self.bases();
         let named = all.iter().map(|(name, base)| UpstreamPlace { name, base: base.clone() });
         let found = named.chain(opened).filter_map(|place| {
             let led = if Some(whole.origin()) == origin { "" } else { LED };
             let (is_below, path) = place.path_of(whole, led)?;
-            // One server does not choose what is asked outside of the base URL of another.
+            // A server does not choose which URLs are asked outside of the base URL of another.
             if !is_below && !led.is_empty() {
                 return None;
             }
@@ -181,7 +181,7 @@ impl Upstreams {
         loop {
             let request = client
                 .request(incoming.method.clone(), url.clone())
-                .headers(forwarded(&incoming.headers))
+                .headers(forwarded_headers(&incoming.headers))
                 .body(incoming.body.clone());
             match request.send().await {
                 // Nothing was sent, and the upstream has nothing to do with it: others will end.
@@ -242,7 +242,7 @@ impl UpstreamPlace<'_> {
 }
 
 /// A name as it is used in paths and variables.
-fn checked(name: &str) -> Result<String, UpstreamError> {
+fn upstream_name(name: &str) -> Result<String, UpstreamError> {
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
     let is_short = !name.is_empty() && name.len() <= LONGEST_UPSTREAM && name.chars().all(fits);
     if !is_short && !is_host(name) {
@@ -258,7 +258,7 @@ fn checked(name: &str) -> Result<String, UpstreamError> {
 const TAKEN: &[&str] = &[OWN, ELSEWHERE, "run", "token"];
 
 /// A URL as clients read it: what browsers skip in it is skipped.
-pub(crate) fn joined(base: &Url, url: &str) -> Option<Url> {
+pub(crate) fn join(base: &Url, url: &str) -> Option<Url> {
     let url = url.trim_matches(|c: char| c <= ' ').replace(['\t', '\n', '\r'], "");
     // Before a host, each number of slashes means the same to them.
     let rest = url.trim_start_matches(['/', '\\']);
@@ -304,12 +304,12 @@ fn url_below(base: &Url, path: &str, query: Option<&str>) -> Option<Url> {
     Some(url)
 }
 
-fn forwarded(headers: &HeaderMap) -> HeaderMap {
+fn forwarded_headers(headers: &HeaderMap) -> HeaderMap {
     let mut all = HeaderMap::with_capacity(headers.len() + 1);
     for (name, value) in headers.iter().filter(|(name, _)| is_forwarded(name)) {
         all.append(name.clone(), value.clone());
     }
-    // What is recorded is what was said, not how it was packed.
+    // The answer is recorded without the encoding in which it was sent.
     all.insert(header::ACCEPT_ENCODING, header::HeaderValue::from_static("identity"));
     all
 }
@@ -399,7 +399,7 @@ mod tests {
             ("other", "http://h.example:8000/v1/other"),
             ("api.example.test", "http://127.0.0.1:9"),
         ];
-        let named = named.map(|(name, url)| (name.to_owned(), NamedUrl::given(url)));
+        let named = named.map(|(name, url)| (name.to_owned(), NamedUrl::from_user(url)));
         let upstreams = Upstreams::new(&BTreeMap::from(named)).unwrap().with_known_hosts();
         let asked = Incoming {
             upstream: upstream.to_owned(),
@@ -482,7 +482,7 @@ mod tests {
     #[test]
     fn what_cannot_be_an_upstream_is_explained() {
         let error = |name: &str, url: &str| {
-            let named = BTreeMap::from([(name.to_owned(), NamedUrl::given(url))]);
+            let named = BTreeMap::from([(name.to_owned(), NamedUrl::from_user(url))]);
             Upstreams::new(&named).err().map(|e| e.to_string())
         };
         assert_eq!(error("openai", "https://u:hunter2@h.example/v1"), None);

@@ -10,7 +10,7 @@ use crate::body_differences::FieldDifference;
 use crate::field_names::named_path;
 use crate::rules::{RecordedRules, Rules};
 
-/// What changes from run to run inside texts: what it counts as, and what it looks like.
+/// The parts of texts that change from run to run: the name that each counts as, and its pattern.
 const VOLATILE: &[(&str, &str)] = &[
     ("ID", "[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"),
     ("TIME", r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d([.,]\d+)?)?(Z| ?[+-]\d\d:?\d\d)?"),
@@ -66,7 +66,7 @@ pub(crate) fn options(
             _ => return Vec::new(),
         }
     }
-    let tried = RecordedRules::given(&ignore, &replace).and_then(|it| rules.clone().adding(it));
+    let tried = RecordedRules::parse(&ignore, &replace).and_then(|it| rules.clone().adding(it));
     let Ok(tried) = tried else { return Vec::new() };
     match (tried.key(recorded), tried.key(now)) {
         (Ok(recorded), Ok(now)) if recorded == now => {}

@@ -12,9 +12,9 @@ use serde_json::{Map, Value, json};
 
 use crate::incoming::{CALL, Incoming, LABELS};
 use crate::key::Key;
-use crate::masks::{Masks, replaced};
+use crate::masks::{Masks, replace_all};
 use crate::reach::only;
-use crate::restored_request::{RestoredRequest, restored};
+use crate::restored_request::{RestoredRequest, restore};
 use crate::rule_error::RuleError;
 use crate::rules::Rules;
 
@@ -78,8 +78,8 @@ pub enum AskedError {
 
 impl WireRequest {
     /// Method, upstream and path, as far as they are stored.
-    pub(crate) fn shown(&self) -> String {
-        match restored(&self.request, &self.key.call) {
+    pub(crate) fn request_line(&self) -> String {
+        match restore(&self.request, &self.key.call) {
             Some(RestoredRequest { method, upstream, path, .. }) => printable(
                 &format!("{method} {upstream}/{}", path.trim_start_matches('/')),
                 LONGEST_SHOWN,
@@ -105,7 +105,7 @@ pub(crate) struct StoredRequest {
 
 /// The fields of a body that nothing is stored of, without those that have texts: who is asking may be
 /// among these.
-fn uncounted(
+fn uncounted_fields(
     fields: &Map<String, Value>,
     dialect: &dyn Dialect,
     request: &Request,
@@ -161,11 +161,11 @@ impl Incoming {
     ///
     /// # Errors
     /// [`AskedError`].
-    pub fn asked(&self, rules: &Rules) -> Result<WireRequest, AskedError> {
+    pub fn wire_request(&self, rules: &Rules) -> Result<WireRequest, AskedError> {
         let (bare, masks) = self.without_keys();
         let stored = rules.redaction.request(&bare);
         let StoredRequest { dialect: form, request, is_streamed, uncounted, fault } =
-            stored.stored()?;
+            stored.stored_request()?;
         let retry = self.header(RETRY).and_then(|count| count.trim().parse().ok());
         let prompt = rules.key(&request)?;
         let end = if is_streamed { "/stream" } else { "" };
@@ -225,7 +225,7 @@ impl Incoming {
     ///
     /// # Errors
     /// [`AskedError`].
-    pub(crate) fn stored(&self) -> Result<StoredRequest, AskedError> {
+    pub(crate) fn stored_request(&self) -> Result<StoredRequest, AskedError> {
         let body = self.plain_body().unwrap_or_else(|| self.body.clone());
         let (parsed, integers) = match exact_json(&body) {
             Some((value, integers)) => (Some(value), integers),
@@ -284,13 +284,13 @@ impl Incoming {
             return None;
         }
         let is_streamed = dialect.is_streamed(&self.path, fields);
-        let (api, typed) = self.typed(dialect, fields.clone(), integers)?;
+        let (api, typed) = self.typed_body(dialect, fields.clone(), integers)?;
         let request = Request::of_program(api, typed).ok()?;
-        let uncounted = uncounted(fields, dialect, &request, &self.path, is_streamed);
+        let uncounted = uncounted_fields(fields, dialect, &request, &self.path, is_streamed);
         Some(StoredRequest { dialect, request, is_streamed, uncounted, fault: None })
     }
 
-    fn typed(
+    fn typed_body(
         &self,
         dialect: &'static dyn Dialect,
         mut body: Map<String, Value>,
@@ -347,7 +347,7 @@ impl Incoming {
             },
             Err(_) => {
                 let body = match boundary {
-                    Some(boundary) => replaced(body, boundary.as_bytes(), b"boundary"),
+                    Some(boundary) => replace_all(body, boundary.as_bytes(), b"boundary"),
                     None => body.to_vec(),
                 };
                 json!({"base64": BASE64.encode(&body)})

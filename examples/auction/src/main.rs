@@ -122,7 +122,7 @@ impl Registration for Registered {
     }
 
     fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
-        let settings = settings.typed::<Settings>()?.into_owned();
+        let settings = settings.read::<Settings>()?.into_owned();
         if settings.bidders.is_empty() {
             return Err(ConfigProblem::new("bidders", "nobody bids").into());
         }

@@ -8,14 +8,14 @@ use crate::id::{CallPath, RunId, Sample, Seq};
 use crate::log::{LogError, Reader, RunEvents};
 use crate::parse::Parsers;
 
-/// What a draw is independent of others by: what it is, and which.
+/// The cluster of a draw: the name of its label, or `call`, and the value.
 pub(super) type ClusterKey = (String, String);
 
-/// What a decision rests on: the run that recorded the answer first, the event there, and the choice of the answer, each of
+/// The origin of a decision: the run that recorded the answer first, the event there, and the choice of the answer, each of
 /// which was drawn by itself.
 pub(super) type DrawOrigin = (RunId, Seq, u32);
 
-/// A decision, and what it rests on.
+/// A decision and its origin.
 pub(super) struct Decided {
     pub(super) seq: Seq,
     /// The kind of its call.
@@ -43,14 +43,14 @@ struct Asked {
     call: CallPath,
     sample: Sample,
     kind: String,
-    /// What a label says.
+    /// The cluster that a label gives.
     cluster: Option<ClusterKey>,
-    /// What it is a cluster by if its prompt was made from nothing earlier: who is asked or, where a study declares what
-    /// prompts are made from, the call.
+    /// The cluster if the prompt was made from nothing earlier: the participant or, where a study declares the sources of
+    /// its prompts, the call.
     alone: Option<ClusterKey>,
 }
 
-/// The decisions of a run in its order, each with what it decides.
+/// The decisions of a run in its order, each after its name.
 pub(super) fn read(
     reader: &mut dyn Reader,
     run: RunId,
@@ -63,7 +63,7 @@ pub(super) fn read(
     let mut dependent: BTreeSet<String> = BTreeSet::new();
     // The question and the origin of each answer.
     let mut answers: BTreeMap<Seq, (Seq, (RunId, Seq))> = BTreeMap::new();
-    // What facts rest on: decisions, or answers.
+    // The decisions or answers that facts rest on.
     let mut cited: BTreeSet<Seq> = BTreeSet::new();
     let mut made: Vec<(Seq, Made)> = Vec::new();
     let mut last_resorts: BTreeMap<(String, Option<u64>), Option<&'static str>> = BTreeMap::new();
@@ -112,7 +112,7 @@ pub(super) fn read(
         }
     }
     let mut decisions: Vec<(String, Decided)> = Vec::new();
-    // The decisions about each call, by what they decide: the place of the last about each sample.
+    // The decisions about each call, by call, name and choice: the place of the last about each sample.
     let mut calls: BTreeMap<(CallPath, String, u32), BTreeMap<Sample, usize>> = BTreeMap::new();
     let mut is_cited = Vec::new();
     for (seq, Made { response, choice, decides, has_value }) in made {

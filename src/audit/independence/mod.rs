@@ -1,4 +1,4 @@
-//! What the decisions of a run rest on: which are draws, which share a recorded answer, and over what they are
+//! The independence of a run's decisions: which are draws, which share a recorded answer, and across which clusters they are
 //! independent, as far as a label or a study declares it.
 
 mod draws;
@@ -14,11 +14,11 @@ use crate::parse::Parsers;
 
 use draws::{Decided, DrawOrigin};
 
-/// What the decisions of a run rest on.
+/// The independence of a run's decisions.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Independence {
-    /// By the kind of call, see [`call_kind`](crate::event::call_kind), such as `final_vote`; and by what was decided,
-    /// such as `vote`.
+    /// By the kind of call, see [`call_kind`](crate::event::call_kind), such as `final_vote`; and by the name of the
+    /// decision, such as `vote`.
     pub kinds: BTreeMap<(String, String), Sizes>,
     /// The answers on which decisions about several questions rest, in the order of the log.
     pub shared: Vec<SharedAnswer>,
@@ -38,15 +38,15 @@ pub struct Sizes {
     pub answers: u64,
     /// Those of the answers that only one question was given.
     pub answers_not_shared: u64,
-    /// Over what the draws with a value are independent; `None` if there are none, or if neither a label nor the study
-    /// says it of all of them.
+    /// The clusters across which the draws with a value are independent; `None` if there are no such draws, or if neither a
+    /// label nor the study gives a cluster for all of them.
     pub clusters: Option<Clusters>,
 }
 
 /// Draws of different clusters are independent of each other, as far as a label or a study says it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Clusters {
-    /// What they are: the name of the label, or `call`.
+    /// The kind of cluster: the name of the label, or `call`.
     pub of: String,
     /// How many there are.
     pub count: u64,
@@ -63,7 +63,7 @@ pub struct SharedAnswer {
     pub run: RunId,
     /// The event there.
     pub seq: Seq,
-    /// What they decide.
+    /// The name of the decisions.
     pub decides: String,
     /// The decisions, with the calls that they were made for.
     pub decisions: Vec<MadeFor>,
@@ -72,10 +72,11 @@ pub struct SharedAnswer {
 /// A decision, with the call and the sample that it was made for.
 pub type MadeFor = (Seq, CallPath, Sample);
 
-/// Finds out what the decisions of a run rest on. `parsers` know which methods are last resorts. `label` is the one over which its study says that draws are
-/// independent; if it names none, the labels of [`CLUSTERS`](crate::event::CLUSTERS) count, or else, where no prompt of the kind of call
-/// was made from something earlier, who is asked ([`PARTICIPANTS`](crate::event::PARTICIPANTS)). A question of a study that has no
-/// such label either, and whose prompt was made from nothing earlier, depends on no other.
+/// Finds out how independent the decisions of a run are. `parsers` know which methods are last resorts. `label` is the one
+/// over which its study says that draws are independent; if it names none, the labels of
+/// [`CLUSTERS`](crate::event::CLUSTERS) count, or else, where no prompt of the kind of call was made from something earlier,
+/// those of [`PARTICIPANTS`](crate::event::PARTICIPANTS). A question of a study that has no such label either, and whose
+/// prompt was made from nothing earlier, depends on no other.
 ///
 /// An answer may be shared within the run, by later calls with the same prompt, or come from another run, of which several
 /// calls of a fork reuse it. Decisions of different things, such as a choice and its reason, are not compared.

@@ -1,9 +1,9 @@
-//! What is said about independence, by `audit`, by a report and by the page.
+//! The sentences about independence in `audit`, in a report and on the page.
 
 use std::fmt::Write;
 
 use super::{Clusters, Independence, Sizes};
-use crate::counted::counted;
+use crate::counted::count_of;
 use crate::escaping::printable;
 
 /// How many kinds of decision are said, and how much of their names.
@@ -11,7 +11,7 @@ const SHOWN: usize = 30;
 const NAME_SHOWN: usize = 60;
 
 impl Independence {
-    /// A sentence for each kind of call and what was decided.
+    /// A sentence for each kind of call and name of a decision.
     pub fn sentences(&self) -> Vec<String> {
         if self.kinds.is_empty() {
             return vec!["The run has no decisions.".to_owned()];
@@ -22,7 +22,7 @@ impl Independence {
         });
         let mut said: Vec<String> = kinds.collect();
         if self.kinds.len() > SHOWN {
-            let more = counted((self.kinds.len() - SHOWN) as u64, "more kind");
+            let more = count_of((self.kinds.len() - SHOWN) as u64, "more kind");
             said.push(format!("Not listed here: {more}."));
         }
         said
@@ -34,7 +34,7 @@ impl Sizes {
         let Sizes { decisions, draws, draws_without_value, answers, answers_not_shared, clusters } =
             self;
         // Writing to a string cannot fail, here and below.
-        let mut said = counted(*decisions, "decision");
+        let mut said = count_of(*decisions, "decision");
         if draws < decisions {
             let (again, were) =
                 (decisions - draws, if *draws == 1 { "is a draw" } else { "are draws" });
@@ -50,14 +50,14 @@ impl Sizes {
             let _ = write!(
                 said,
                 "; {draws_without_value} of {} {has} no value (null, or the parser's last resort)",
-                counted(*draws, "draw")
+                count_of(*draws, "draw")
             );
         }
         let _ =
-            write!(said, "; {answers_not_shared} of {} not shared; ", counted(*answers, "answer"));
+            write!(said, "; {answers_not_shared} of {} not shared; ", count_of(*answers, "answer"));
         match clusters {
             Some(Clusters { of, count, effective }) => {
-                let over = counted(*count, &printable(of, NAME_SHOWN));
+                let over = count_of(*count, &printable(of, NAME_SHOWN));
                 let joined = if answers_not_shared < answers {
                     "; those that share an answer count as one"
                 } else {

@@ -1,4 +1,4 @@
-//! The parts of a command: its words, its program, and the digests of what it runs.
+//! The parts of a command: its words, its program, and the digests of the files that it runs.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

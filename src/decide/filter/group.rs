@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 ///
 /// Nothing is ever written to that input, and only this program holds the other end of it, so it
 /// ends with this program. Linux could signal the filter by itself (`PR_SET_PDEATHSIG`), but not
-/// what the filter has started, and only code between fork and exec could ask for it.
+/// the processes that the filter has started, and only code between fork and exec could ask for it.
 const UNTIL_THE_END: &str = "read -r line; kill -s KILL 0";
 
 /// A process group, led by a process that ends it when this program ends.

@@ -37,7 +37,7 @@ struct FilterInput<'a> {
 }
 
 /// The line for an answer.
-pub(super) fn written(asked: &UndecidedAnswer<'_>) -> String {
+pub(super) fn input_line(asked: &UndecidedAnswer<'_>) -> String {
     let UndecidedAnswer {
         call,
         sample,
@@ -58,7 +58,7 @@ pub(super) fn written(asked: &UndecidedAnswer<'_>) -> String {
 #[serde(deny_unknown_fields)]
 struct FilterOutput {
     /// Distinguishes null, which is a value, from an absent key.
-    #[serde(deserialize_with = "given")]
+    #[serde(deserialize_with = "value_or_null")]
     value: Value,
     #[serde(default = "filter")]
     method: String,
@@ -68,7 +68,7 @@ struct FilterOutput {
     warnings: Vec<String>,
 }
 
-fn given<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
+fn value_or_null<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
     Value::deserialize(deserializer)
 }
 
@@ -76,7 +76,7 @@ fn filter() -> String {
     FILTER.to_owned()
 }
 
-/// Why what a filter wrote is not decisions.
+/// Why a filter's output is not decisions.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutputProblem {
@@ -88,7 +88,7 @@ pub enum OutputProblem {
     Line {
         /// Its number.
         line: usize,
-        /// What is wrong with it.
+        /// The problem with it.
         source: LineProblem,
     },
 }

@@ -5,13 +5,13 @@
 //! the same order; all fields but `value` are optional. When its standard input ends, it exits with
 //! status 0.
 //!
-//! A recording never determines what is run: a filter comes from the command line alone. It is run
-//! twice, the second time with the answers in reverse order, and must make the same decisions; a
-//! filter that uses random numbers, reads the clock or remembers earlier lines is refused. Its
-//! environment is what the caller lists, its time and its output are limited, and the digests of
-//! the program and of the files among its arguments are stored with its decisions. Whatever it has
-//! started is ended when it ends, and all of it is ended when this program ends, even if it is
-//! killed.
+//! A recording never determines which program runs: a filter comes from the command line alone. It
+//! is run twice, the second time with the answers in reverse order, and must make the same
+//! decisions; a filter that uses random numbers, reads the clock or remembers earlier lines is
+//! refused. Its environment is the one that the caller lists, its time and its output are limited,
+//! and the digests of the program and of the files among its arguments are stored with its
+//! decisions. Any processes that it has started are ended when it ends, and all of them are ended
+//! when this program ends, even if it is killed.
 
 mod command;
 #[cfg(unix)]
@@ -31,7 +31,7 @@ use serde_json::{Value, json};
 use self::command::{FilterFile, digest, find, named_files, words};
 pub use self::line::{LineProblem, OutputProblem};
 use super::{AnswerDecision, DecideError, Decider, UndecidedAnswer};
-use crate::counted::counted;
+use crate::counted::count_of;
 use crate::escaping::printable;
 use crate::event::FILTER;
 use crate::members::Members;
@@ -71,7 +71,7 @@ pub enum FilterError {
     Unreadable {
         /// The file.
         path: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// The program cannot be started.
@@ -79,7 +79,7 @@ pub enum FilterError {
     Start {
         /// The program.
         name: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// The program failed.
@@ -89,7 +89,7 @@ pub enum FilterError {
         name: String,
         /// How it ended: `ended with exit code 3`, or `was ended by signal 9 (SIGKILL)`.
         status: String,
-        /// The end of what it wrote to its standard error.
+        /// The end of its standard error output.
         said: String,
     },
     /// It ran for too long.
@@ -99,11 +99,11 @@ pub enum FilterError {
         name: String,
         /// The time that it had.
         seconds: u64,
-        /// The end of what it wrote to its standard error.
+        /// The end of its standard error output.
         said: String,
     },
     /// It wrote more than any decisions need.
-    #[error("the filter {name} wrote more than {bytes} bytes for {} and was stopped", counted(*.answers as u64, "answer"))]
+    #[error("the filter {name} wrote more than {bytes} bytes for {} and was stopped", count_of(*.answers as u64, "answer"))]
     TooMuch {
         /// The program.
         name: String,
@@ -125,11 +125,11 @@ pub enum FilterError {
     Output {
         /// The program.
         name: String,
-        /// What is wrong, with the line.
+        /// The problem, with the line.
         source: OutputProblem,
     },
     /// It wrote too few decisions, or too many.
-    #[error("the filter {name} wrote {} for {}: it must write one line for each", counted(*.lines as u64, "line"), counted(*.answers as u64, "answer"))]
+    #[error("the filter {name} wrote {} for {}: it must write one line for each", count_of(*.lines as u64, "line"), count_of(*.answers as u64, "answer"))]
     Count {
         /// The program.
         name: String,
@@ -222,7 +222,7 @@ impl Filter {
 
     /// Runs it over some answers once.
     fn pass(&self, answers: &[&UndecidedAnswer<'_>]) -> Result<Vec<AnswerDecision>, FilterError> {
-        let input = answers.iter().map(|asked| line::written(asked)).collect::<String>();
+        let input = answers.iter().map(|asked| line::input_line(asked)).collect::<String>();
         let run = process::FilterProcess {
             name: self.name(),
             program: &self.program,
@@ -245,7 +245,7 @@ impl Filter {
                 (Some(call), Some(sample)) => printable(&format!("{call}#{sample}"), 100),
                 _ => format!("answer {}", at + 1),
             };
-            let (first, second) = (shown(&first[at]), shown(&again[at]));
+            let (first, second) = (excerpt(&first[at]), excerpt(&again[at]));
             return Err(FilterError::Disagrees { name: self.name(), of, first, second });
         }
         for digested in &self.digests {
@@ -263,7 +263,7 @@ pub(super) fn command_of(params: &Value) -> String {
     printable(&words.collect::<Vec<_>>().join(" "), 100)
 }
 
-fn shown(decided: &AnswerDecision) -> String {
+fn excerpt(decided: &AnswerDecision) -> String {
     printable(&serde_json::to_string(decided).unwrap_or_default(), 200)
 }
 

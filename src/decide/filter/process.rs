@@ -25,7 +25,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How much of its standard error is kept, in bytes.
 const SAID: u64 = 4096;
 
-/// One process: what is run, and its limits.
+/// One process: its command, and its limits.
 pub(super) struct FilterProcess<'a> {
     pub(super) name: String,
     pub(super) program: &'a Path,
@@ -62,7 +62,7 @@ impl FilterProcess<'_> {
         let (mut left, mut grace) = (self.setup.limits.time, GRACE);
         let output = self.wait(&mut left, |step| match output.recv_timeout(step) {
             Err(RecvTimeoutError::Timeout) if process.has_ended() => {
-                // What it has started ends with it, and no longer keeps its output open.
+                // Processes that it has started end with it, and no longer keep its output open.
                 process.end_group();
                 grace = grace.saturating_sub(step);
                 grace.is_zero().then_some(ProcessOutput::Held)
@@ -82,7 +82,7 @@ impl FilterProcess<'_> {
         let decided = match output {
             Err(stopped) => {
                 drop(process);
-                return Err(self.stopped(stopped, said(10 * STEP)));
+                return Err(self.stop_error(stopped, said(10 * STEP)));
             }
             Ok(ProcessOutput::TooMuch) => {
                 return Err(FilterError::TooMuch { name, bytes: most, answers: self.answers });
@@ -104,11 +104,11 @@ impl FilterProcess<'_> {
         let status = match status {
             Err(stopped) => {
                 drop(process);
-                return Err(self.stopped(stopped, said(10 * STEP)));
+                return Err(self.stop_error(stopped, said(10 * STEP)));
             }
             Ok(status) => status,
         };
-        // How it ended explains what is wrong with its output, so it comes first.
+        // The exit status explains any fault in the output, so it comes first.
         match failure(status) {
             None => decided,
             Some(status) => {
@@ -123,8 +123,8 @@ impl FilterProcess<'_> {
         command.args(self.arguments).env_clear();
         command.envs(self.setup.environment.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // A process group of its own, so that whatever it starts is stopped with it. If nobody can
-        // watch over the group, the filter leads it.
+        // A process group of its own, so that any processes it starts are stopped with it. If
+        // nobody can watch over the group, the filter leads it.
         #[cfg(unix)]
         let group = ProcessGroup::new().ok();
         #[cfg(unix)]
@@ -163,7 +163,7 @@ impl FilterProcess<'_> {
         }
     }
 
-    fn stopped(&self, stopped: StopReason, said: String) -> FilterError {
+    fn stop_error(&self, stopped: StopReason, said: String) -> FilterError {
         let name = self.name.clone();
         match stopped {
             StopReason::Asked => FilterError::Interrupted { name },
@@ -318,7 +318,7 @@ impl<R: Read> Read for SharedReader<R> {
     }
 }
 
-/// Counts what is read.
+/// Counts the bytes that are read.
 struct CountedReader<R> {
     inner: R,
     read: Arc<AtomicU64>,

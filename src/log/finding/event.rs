@@ -8,7 +8,7 @@ use super::Fault;
 use crate::event::EventError;
 use crate::id::{EventHash, EventsRoot, OutcomeDigest, PromptHash, Seq};
 
-/// What is wrong with an event, or with the chain of a run.
+/// A fault in an event, or in the chain of a run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -39,7 +39,7 @@ pub enum EventFault {
     Field {
         /// The name of the column.
         field: Cow<'static, str>,
-        /// What is wrong with its value.
+        /// The fault in its value.
         is: FieldFault,
     },
     /// The number of the run in the store.
@@ -102,7 +102,7 @@ pub enum EventFault {
     Request {
         /// The hash of the request.
         prompt: PromptHash,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
     /// The request of the event cannot be read.
@@ -110,13 +110,13 @@ pub enum EventFault {
     RequestUnreadable {
         /// The hash of the request.
         prompt: PromptHash,
-        /// What is wrong with the file.
+        /// The fault in the file.
         why: Box<Fault>,
     },
     /// The file cannot be read where the event is.
     #[error("it cannot be read: {why}")]
     Unreadable {
-        /// What is wrong with the file.
+        /// The fault in the file.
         why: Box<Fault>,
     },
     /// A head that is known from elsewhere is inside the run.
@@ -153,7 +153,7 @@ pub enum EventFault {
     #[error("the index names it, but there is no such event")]
     OnlyIndexed,
     /// The run ends before its high-water mark.
-    #[error("the run ends at seq {last}, before its high-water mark of seq {mark}: {} lost", lost(*last, *mark))]
+    #[error("the run ends at seq {last}, before its high-water mark of seq {mark}: {} lost", event_count(*last, *mark))]
     BehindMark {
         /// The last event of the run.
         last: u64,
@@ -177,7 +177,7 @@ pub enum EventFault {
     OtherAtMark,
 }
 
-/// What is wrong with a value in a column.
+/// A fault in a value in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -224,7 +224,7 @@ fn missing(events: u64) -> String {
     }
 }
 
-fn lost(last: u64, mark: Seq) -> String {
+fn event_count(last: u64, mark: Seq) -> String {
     match mark.0.saturating_sub(last) {
         1 => "1 event is".to_owned(),
         n => format!("{n} events are"),
@@ -238,11 +238,11 @@ impl EventFault {
     }
 
     /// An event that lacks what its kind needs.
-    pub fn malformed(why: impl std::fmt::Display) -> Self {
+    pub fn defect(why: impl std::fmt::Display) -> Self {
         EventFault::Malformed { why: why.to_string() }
     }
 
-    /// What is missing if the event `found` comes where an earlier one is due.
+    /// The missing events, if the event `found` comes where an earlier one is due.
     pub(crate) fn gap(due: Seq, found: Seq) -> Option<Self> {
         let events = found.0.checked_sub(due.0).filter(|events| *events > 0)?;
         Some(EventFault::Missing { events })

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Fault, Finding};
 
-/// What is wrong with the file of a log, or with what is beside it.
+/// A fault in the file of a log, or in the files beside it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -14,7 +14,7 @@ pub enum FileFault {
     /// A field of the header of the file.
     #[error("the header of the file: its {field}")]
     Header {
-        /// The field, and what is wrong with it.
+        /// The field and its fault.
         field: Cow<'static, str>,
     },
     /// The end of the file is missing.
@@ -28,10 +28,10 @@ pub enum FileFault {
     /// There is no file.
     #[error("the file is missing")]
     Gone,
-    /// There is no file, or an empty one, and what is beside it shows that it had events.
+    /// There is no file, or an empty one, and the files beside it show that it had events.
     #[error(
         "the file is empty or missing, but its WAL has {} and its mark {}",
-        crate::counted::counted(*.frames, "frame"), crate::counted::counted(*.runs, "run")
+        crate::counted::count_of(*.frames, "frame"), crate::counted::count_of(*.runs, "run")
     )]
     Emptied {
         /// How many committed frames the WAL has.
@@ -144,19 +144,19 @@ pub enum FileFault {
     /// The runs cannot be listed.
     #[error("the runs cannot be read: {why}")]
     Runs {
-        /// What is wrong with the file.
+        /// The fault in the file.
         why: Box<Fault>,
     },
     /// The runs cannot be listed, so a run that something else names cannot be found.
     #[error("the list of runs cannot be read: {why}")]
     RunList {
-        /// What is wrong with the file.
+        /// The fault in the file.
         why: Box<Fault>,
     },
     /// The WAL.
     #[error("the WAL is damaged{copy}: {wal}")]
     Wal {
-        /// What is wrong with it.
+        /// The fault in it.
         wal: WalFault,
         /// What became of a copy of it.
         copy: WalCopy,
@@ -166,15 +166,15 @@ pub enum FileFault {
     EarlierWal {
         /// Where the copy is.
         path: String,
-        /// What is wrong with it; `None` if its last events were lost otherwise.
+        /// The fault in it; `None` if its last events were lost otherwise.
         wal: Option<WalFault>,
     },
-    /// The file lost something, and what is left is not a log.
+    /// The file lost something, and the rest is not a log.
     #[error("{lost}; {why}")]
     LostAndDamaged {
-        /// What was lost.
+        /// The loss.
         lost: Box<Fault>,
-        /// What is wrong with the file.
+        /// The fault in the file.
         why: Box<Fault>,
     },
     /// Several things were lost.

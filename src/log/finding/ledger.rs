@@ -9,7 +9,7 @@ use crate::event::chain::Head;
 use crate::id::EventHash;
 use crate::log::ledger::LedgerChange;
 
-/// What is wrong with the ledger, or with a run that differs from it.
+/// A fault in the ledger, or in a run that differs from it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -37,7 +37,7 @@ pub enum LedgerFault {
         number: u64,
         /// The name of the column.
         field: Cow<'static, str>,
-        /// What is wrong with its value.
+        /// The fault in its value.
         is: FieldFault,
     },
     /// Another entry is where this one should be.
@@ -55,7 +55,7 @@ pub enum LedgerFault {
     /// The ledger cannot be read.
     #[error("the ledger cannot be read: {why}")]
     Unreadable {
-        /// What is wrong with the file.
+        /// The fault in the file.
         why: Box<Fault>,
     },
     /// The run ends before an entry that the ledger has about it.
@@ -66,7 +66,7 @@ pub enum LedgerFault {
     Shorter {
         /// The number of the entry.
         number: u64,
-        /// What the entry records.
+        /// The change that the entry records.
         change: LedgerChange,
         /// The end of the run at the entry.
         head: Head,
@@ -79,7 +79,7 @@ pub enum LedgerFault {
     Deleted {
         /// The number of the last entry about the run.
         number: u64,
-        /// What the entry records.
+        /// The change that the entry records.
         change: LedgerChange,
         /// The end of the run at the entry.
         head: Head,
@@ -92,7 +92,7 @@ pub enum LedgerFault {
     OtherHistory {
         /// The number of the entry.
         number: u64,
-        /// What the entry records.
+        /// The change that the entry records.
         change: LedgerChange,
         /// The hash that the entry has.
         hash: EventHash,
@@ -100,13 +100,13 @@ pub enum LedgerFault {
     /// The ledger has no entry about an event that needs one.
     #[error("the ledger does not say that it was {change}")]
     NotRecorded {
-        /// What the entry would record.
+        /// The change that the entry would record.
         change: LedgerChange,
     },
     /// The ledger cannot vouch for the end of a run whose events match their hashes.
     #[error("{why}. Its events match their hashes; whether it once had more is not known")]
     Unconfirmed {
-        /// What is wrong with the ledger.
+        /// The fault in the ledger.
         why: Box<Fault>,
     },
 }

@@ -36,7 +36,7 @@ pub struct Finding {
     pub run: Option<RunId>,
     /// The event, unless the whole run is concerned.
     pub seq: Option<Seq>,
-    /// What is wrong.
+    /// The fault.
     pub fault: Fault,
 }
 
@@ -67,7 +67,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// What is wrong.
+/// A fault in a log or a recording.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -90,19 +90,19 @@ pub enum Fault {
     /// A part of the file is lost, and this event and those after it with that part.
     #[error("{part}, and this event and what followed are missing")]
     LostWith {
-        /// What is wrong with the file.
+        /// The fault in the file.
         part: Box<Fault>,
     },
     /// The file is damaged so much that none of its runs is left.
     #[error("{why}, and of its runs nothing is left from event 1 on")]
     NothingLeft {
-        /// What is wrong with the file.
+        /// The fault in the file.
         why: Box<Fault>,
     },
     /// The runs may still be in the file, but cannot be read.
     #[error("{why}, and of its runs nothing can be read from event 1 on")]
     NothingReadable {
-        /// What is wrong with the file.
+        /// The fault in the file.
         why: Box<Fault>,
     },
     /// A line of a recording; the message names the file and the line.

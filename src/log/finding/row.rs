@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::PromptHash;
 
-/// What is wrong with a row that no chain covers.
+/// A fault in a row that no chain covers.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -52,7 +52,7 @@ pub enum RowFault {
         id: i64,
         /// The hash that it is stored under.
         prompt: PromptHash,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
     /// A content that has another key.

@@ -8,7 +8,7 @@ use crate::id::{RunId, Seq};
 /// How much of a foreign name is shown: as long as a name can be in S3, in characters.
 const LONGEST_NAME: usize = 1024;
 
-/// What is wrong with an object of a log that consists of objects.
+/// A fault in an object of a log that consists of objects.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -59,7 +59,7 @@ pub enum SegmentFault {
     Unmarked {
         /// Its name.
         object: String,
-        /// What it holds.
+        /// Its contents.
         holds: String,
     },
     /// A later release wrote it.

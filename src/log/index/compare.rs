@@ -67,7 +67,7 @@ impl IndexComparison {
         Ok(())
     }
 
-    /// What is wrong with the index, once all events were added.
+    /// The fault in the index, once all events were added.
     pub(in crate::log) fn end(self) -> Option<EventFault> {
         let beyond = || self.stored.iter().find(|kept| kept.last > self.end).copied();
         let KeptPiece { number, last } = self.misfit.or_else(beyond)?;

@@ -48,7 +48,7 @@ impl Index {
         let mut index = Index { run, stored, made: Vec::new(), end: Seq(0) };
         let mut piece = 0;
         loop {
-            if let Some(kept) = index.kept(piece) {
+            if let Some(kept) = index.piece(piece) {
                 index.end = kept.last;
                 if !kept.is_whole() {
                     return Ok(index);
@@ -66,7 +66,7 @@ impl Index {
     }
 
     /// A piece, if the log keeps it.
-    fn kept(&self, piece: u64) -> Option<KeptPiece> {
+    fn piece(&self, piece: u64) -> Option<KeptPiece> {
         let found = self.stored.binary_search_by_key(&piece, |kept| kept.number);
         found.ok().map(|at| self.stored[at])
     }

@@ -6,14 +6,14 @@
 //! page each. A look-up goes through all pieces, which are a fiftieth of the size of the events.
 //! Events that no piece covers (the newest ones) are read and indexed in memory.
 //!
-//! A piece has one part per [`Section`]. The index says where to look, never what is there: its
-//! users read the events. It may name an event too many (because of a hash collision), but never
-//! one too few; `verify` makes each piece again from its events and compares.
+//! A piece has one part per [`Section`]. The index names places, never contents: its users read the
+//! events. It may name an event too many (because of a hash collision), but never one too few;
+//! `verify` makes each piece again from its events and compares.
 //!
 //! - [`Builder`]: makes a piece from events; [`IndexPieces`]: those of a run, one after the other.
-//! - [`Index`]: looks things up; [`each_event_at`] reads what it names. [`CallTable`]: its calls and
-//!   causes, in memory.
-//! - [`IndexComparison`]: whether the stored pieces are those that the events give.
+//! - [`Index`]: looks things up; [`each_event_at`] reads the events that it names. [`CallTable`]: its calls and causes, in
+//!   memory.
+//! - [`IndexComparison`]: compares the stored pieces with those that the events give.
 
 mod at;
 mod builder;

@@ -66,7 +66,7 @@ pub(super) fn each_string<'a>(json: &'a str, mut each: impl FnMut(JsonText<'a>))
                     Some(b':') => {}
                     _ => {
                         let is_own = depth == 1 && key.is_some();
-                        each(JsonText { key, is_own, text: unescaped(raw) });
+                        each(JsonText { key, is_own, text: unescape(raw) });
                     }
                 }
             }
@@ -87,7 +87,7 @@ fn end_of_string(text: &str) -> Option<usize> {
     }
 }
 
-fn unescaped(raw: &str) -> Cow<'_, str> {
+fn unescape(raw: &str) -> Cow<'_, str> {
     if raw.contains('\\') {
         match serde_json::from_str(&format!("\"{raw}\"")) {
             Ok(text) => Cow::Owned(text),

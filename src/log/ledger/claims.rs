@@ -1,4 +1,4 @@
-//! A ledger as it is read, and what it claims about the runs.
+//! A ledger as it is read, and its claims about the runs.
 
 use std::collections::BTreeMap;
 
@@ -95,7 +95,7 @@ impl Ledger {
         self.entries.push(entry);
     }
 
-    /// What is wrong with the ledger itself.
+    /// The faults of the ledger itself.
     pub fn faults(&self) -> &[Fault] {
         &self.faults
     }
@@ -149,8 +149,8 @@ impl Ledger {
         Some(LedgerCheckpoint { number, runs_since })
     }
 
-    /// Compares a run with what the ledger claims about it; `has` returns an event of the run by
-    /// its seq.
+    /// Compares a run with the ledger's claims about it; `has` returns an event of the run by its
+    /// seq.
     pub(in crate::log) fn compare(
         &self,
         found: &Verification,
@@ -203,19 +203,18 @@ impl Ledger {
         Some(LedgerFault::Unconfirmed { why: Box::new(why) }.into())
     }
 
-    /// What is missing at the end of a run that goes no further than `last`: an entry says that it
-    /// had more.
+    /// The finding about a run that goes no further than `last`, if an entry says that it had more.
     pub fn missing_after(&self, run: RunId, last: Seq) -> Option<Finding> {
         self.entries_of(run).find_map(|entry| entry.missing_after(last))
     }
 
     /// The runs that the ledger names but the log does not hold; `held` says whether the
     /// log holds a run.
-    pub(in crate::log) fn deleted(&self, held: impl Fn(RunId) -> bool) -> Vec<Finding> {
+    pub(in crate::log) fn deletions(&self, held: impl Fn(RunId) -> bool) -> Vec<Finding> {
         let gone = |run: RunId| {
             let entry = self.last_of(run)?;
             let early = self.runs[&run][0] < self.at_first;
-            (early && !held(run)).then(|| entry.gone())
+            (early && !held(run)).then(|| entry.deletion())
         };
         self.known_runs().filter_map(gone).collect()
     }
@@ -230,7 +229,7 @@ impl LedgerEntry {
     }
 
     /// What to report about a run that is no longer in the log.
-    pub fn gone(&self) -> Finding {
+    pub fn deletion(&self) -> Finding {
         let LedgerEntry { number, ref change, run, head, .. } = *self;
         Finding::of_event(
             run,

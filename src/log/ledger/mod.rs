@@ -22,11 +22,11 @@
 //! `number` counts from 1, `head` is the hash of the run's event `seq`. In an SQLite log the
 //! entries are the rows of the table `ledger`.
 //!
-//! # What it cannot show
+//! # Limits
 //!
-//! Somebody who can write to the file can compute a new ledger for whatever they leave in it. This
-//! can be detected only with a copy of the hash in other hands: deposit the hash that `retold verify head`
-//! prints somewhere else, and pass it to `retold verify --checkpoint` later.
+//! Somebody who can write to the file can compute a new ledger for the runs that they leave in it. This can be detected only
+//! with a copy of the hash in other hands: deposit the hash that `retold verify head` prints somewhere else, and pass it to
+//! `retold verify --checkpoint` later.
 
 mod claims;
 mod entry;

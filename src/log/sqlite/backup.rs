@@ -52,7 +52,7 @@ impl SqliteBackend {
         create_private(draft.path()).map_err(failed)?;
         self.copy_to(draft.path())?;
         File::open(draft.path()).and_then(|file| file.sync_all()).map_err(failed)?;
-        let done = self.verified(draft.path())?;
+        let done = self.verify_copy(draft.path())?;
         // Unlike a rename, a hard link fails if the name was taken in the meantime.
         match fs::hard_link(draft.path(), to) {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Err(failed(e)),
@@ -93,9 +93,9 @@ impl SqliteBackend {
     }
 
     /// Reads the copy as a file that nobody writes, so that no files are created beside it.
-    fn verified(&self, draft: &Path) -> Result<BackedUp, LogError> {
+    fn verify_copy(&self, draft: &Path) -> Result<BackedUp, LogError> {
         let copy = SqliteBackend::at(draft, self.options.clone());
-        let (db, fuel) = copy.tuned(copy.only_reading()?)?;
+        let (db, fuel) = copy.tune(copy.only_reading()?)?;
         let file = ReaderFile::closing(db, fuel);
         let bytes = copy.bytes();
         let mut reader = SqliteReader::new(file, copy);
@@ -109,7 +109,7 @@ impl SqliteBackend {
     }
 
     fn unsound(&self, first: Finding) -> LogError {
-        LogError::damaged(self.name(), FileFault::Copy { first: Box::new(first) })
+        LogError::damage(self.name(), FileFault::Copy { first: Box::new(first) })
     }
 }
 

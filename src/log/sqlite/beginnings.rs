@@ -1,4 +1,4 @@
-//! Finds what a new request begins with among the stored ones.
+//! Finds the stored request that a new one begins with.
 
 use rusqlite::Connection;
 
@@ -17,8 +17,8 @@ const IN_VAIN: u32 = 64;
 /// How many more may fail for each one that succeeds.
 const FOR_EACH_FOUND: u32 = 8;
 
-/// The requests that others may begin with: those that this process has seen and, so that a resumed
-/// or forked run can build on what is stored, those that are found by the hash they must have.
+/// The requests that others may begin with: those that this process has seen, and stored ones that
+/// are found by the hash they must have, so that a resumed or forked run can build on them.
 pub(super) struct KnownBeginnings {
     lists: Lists<i64>,
     stored: RequestReader,
@@ -26,7 +26,7 @@ pub(super) struct KnownBeginnings {
     tries: u32,
 }
 
-/// What is known about a new request.
+/// A new request: the hashes of its beginnings, its base and its cost.
 pub(super) struct NewRequest {
     hashes: Hashes,
     pub(super) base: Option<Base<i64>>,
@@ -45,7 +45,7 @@ impl Default for KnownBeginnings {
 }
 
 impl KnownBeginnings {
-    /// What a request begins with.
+    /// Finds the stored request that a request begins with.
     pub(super) fn shared_by(
         &mut self,
         tx: &Connection,
@@ -90,19 +90,19 @@ impl KnownBeginnings {
     }
 
     /// Notes that a request was just stored.
-    pub(super) fn stored(&mut self, request: &Request, shared: &NewRequest, id: i64) {
+    pub(super) fn note_new(&mut self, request: &Request, shared: &NewRequest, id: i64) {
         let NewRequest { hashes, base, cost } = shared;
         self.lists.add_new(request, hashes, id, *base, *cost);
     }
 
     /// Notes that a request had been stored before.
-    pub(super) fn met(
+    pub(super) fn note_known(
         &mut self,
         tx: &Connection,
         request: &Request,
         shared: &NewRequest,
     ) -> Result<(), TransactionError> {
-        let messages = request.listed().map_or(0, |list| list.len());
+        let messages = request.message_list().map_or(0, |list| list.len());
         self.remember(tx, request, &shared.hashes, messages, request.hash())
     }
 

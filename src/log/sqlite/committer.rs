@@ -34,7 +34,7 @@ pub(super) struct SqliteCommitter {
     waited: WaitFlag,
 }
 
-/// What is checked while a file is written.
+/// The checks made while a file is written.
 pub(super) struct Watch {
     pub(super) identity: Identity,
     pub(super) fuel: Fuel,
@@ -53,7 +53,7 @@ impl Watch {
     }
 
     /// Called after the `n`th event of a group is inserted.
-    fn inserted(
+    fn after_insert(
         &mut self,
         db: &Connection,
         n: usize,
@@ -62,26 +62,26 @@ impl Watch {
         self.fuel.fill();
         let Some(space) = &mut self.space else { return Ok(()) };
         // Requests are found by their hash, so they change pages in random places.
-        space.changed(u64::from(event.prompt.is_some()));
+        space.count_changes(u64::from(event.prompt.is_some()));
         if n.is_multiple_of(Self::OFTEN) { space.check(db) } else { Ok(()) }
     }
 
     /// Notes that up to `pages` pages of an index may have changed.
-    fn settled(&mut self, pages: u64) {
+    fn count_changes(&mut self, pages: u64) {
         self.fuel.fill();
-        self.space.iter_mut().for_each(|space| space.changed(pages));
+        self.space.iter_mut().for_each(|space| space.count_changes(pages));
     }
 
     /// Called before a commit in which up to `settled` pages of an index may have changed.
     fn commit(&mut self, db: &Connection, settled: u64) -> Result<(), TransactionError> {
         self.identity.check().map_err(TransactionError::Log)?;
         let Some(space) = &mut self.space else { return Ok(()) };
-        space.changed(settled);
+        space.count_changes(settled);
         space.check(db)
     }
 }
 
-/// What is known within a transaction, during which nobody else writes.
+/// The state of a transaction, during which nobody else writes.
 struct Transaction {
     /// The numbers and ends of the runs that are appended to.
     heads: BTreeMap<RunId, (i64, Head)>,
@@ -103,8 +103,8 @@ impl SqliteCommitter {
         SqliteCommitter { db, backend, known, marks, watch, open: None, waited }
     }
 
-    /// Rolls back a stopped transaction and forgets what was learned in it.
-    fn stopped(&mut self, stop: TransactionError) -> LogError {
+    /// Rolls back a stopped transaction and forgets the ids and ends learned in it.
+    fn roll_back(&mut self, stop: TransactionError) -> LogError {
         self.known = StoredIds::default();
         self.open = None;
         let error = match stop {
@@ -148,7 +148,7 @@ impl SqliteCommitter {
             for (run, (number, head)) in done.heads {
                 self.marks.note(number, HighWaterMark { run, head });
             }
-            self.watch.identity.committed();
+            self.watch.identity.note_commit();
         }
         Ok(())
     }
@@ -156,11 +156,11 @@ impl SqliteCommitter {
 
 impl Committer for SqliteCommitter {
     fn append(&mut self, append: &Append) -> Result<(), LogError> {
-        self.insert(append).map_err(|stop| self.stopped(stop))
+        self.insert(append).map_err(|stop| self.roll_back(stop))
     }
 
     fn flush(&mut self) -> Result<(), LogError> {
-        self.commit().map_err(|stop| self.stopped(stop))
+        self.commit().map_err(|stop| self.roll_back(stop))
     }
 
     fn met_others(&mut self) -> bool {
@@ -213,14 +213,14 @@ fn append_to_run(
         if tx.last_insert_rowid() != id {
             return Err(TransactionError::Log(LogError::Conflict { run: *run, seq }));
         }
-        watch.inserted(tx, n + 1, event.event())?;
+        watch.after_insert(tx, n + 1, event.event())?;
         known.index.add(tx, no, seq, event.event())?;
     }
     drop(statements);
     // An import is one transaction, however long: adding the keys keeps the search for each content
     // short.
     let settled = known.contents.settle(tx)?;
-    watch.settled(settled);
+    watch.count_changes(settled);
     for (change, at) in append.ledger_changes() {
         open.ledger = Some(ledger::add(tx, open.ledger, change, *run, at)?);
     }
@@ -248,7 +248,7 @@ fn insert(
     };
     let kind = known.kind(tx, &event.kind, event.version)?;
     let far_off =
-        || LogError::failed("the event", format!("the time of seq {seq} is out of range"));
+        || LogError::failure("the event", format!("the time of seq {seq} is out of range"));
     let time =
         event.time.0.checked_sub(started.0).ok_or_else(|| TransactionError::Log(far_off()))?;
     statements.event.execute(params![

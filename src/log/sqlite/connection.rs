@@ -92,11 +92,11 @@ impl SqliteBackend {
             return Err(damaged);
         }
         if let Some(malformed) = &self.malformed {
-            return Err(LogError::damaged(self.name(), FileFault::clone(malformed)));
+            return Err(LogError::damage(self.name(), FileFault::clone(malformed)));
         }
         let stranger = || schema::stranger_to_writers(db).map_err(|e| self.error(e));
-        if let Some(fault) = unsealed(db).map_or_else(stranger, |fault| Ok(Some(fault)))? {
-            return Err(LogError::damaged(self.name(), fault));
+        if let Some(fault) = format_fault(db).map_or_else(stranger, |fault| Ok(Some(fault)))? {
+            return Err(LogError::damage(self.name(), fault));
         }
         let mut mode = String::new();
         let switched = busy::until_free(self.busy(), || {
@@ -116,7 +116,7 @@ impl SqliteBackend {
             let tables = "SELECT count(*) FROM sqlite_schema";
             let tables: i64 = db.query_row(tables, [], |r| r.get(0)).map_err(|e| self.error(e))?;
             if tables == 0 {
-                return Err(LogError::lost(self.name(), FileFault::NoTables));
+                return Err(LogError::loss(self.name(), FileFault::NoTables));
             }
         }
         // Another process may be creating it.
@@ -172,7 +172,7 @@ impl SqliteBackend {
     /// Whether the file is a log that we can read.
     pub(super) fn check(&self, db: &Connection) -> rusqlite::Result<Result<(), LogError>> {
         let path = self.name();
-        let damaged = |fault: FileFault| Ok(Err(LogError::damaged(self.name(), fault)));
+        let damaged = |fault: FileFault| Ok(Err(LogError::damage(self.name(), fault)));
         let id: i32 = db.pragma_query_value(None, "application_id", |r| r.get(0))?;
         if id != schema::APPLICATION_ID {
             if let Some(damaged) = self.header_is_damaged() {
@@ -199,7 +199,7 @@ impl SqliteBackend {
     }
 
     /// Sets a connection up for a reader.
-    pub(super) fn tuned(&self, mut db: OpenFile) -> Result<(OpenFile, Fuel), LogError> {
+    pub(super) fn tune(&self, mut db: OpenFile) -> Result<(OpenFile, Fuel), LogError> {
         let fuel = Fuel::new(&mut db, self.bytes()).map_err(|e| self.error(e))?;
         // Runs are read from end to end. Pages that are used again at once stay in the processor's
         // cache; a large page cache would be full of pages that are never needed again.
@@ -213,6 +213,6 @@ impl SqliteBackend {
 }
 
 /// What is wrong with the format that the file states, if it can be read at all.
-fn unsealed(db: &Connection) -> Option<FileFault> {
-    schema::unsealed(db).ok().flatten()
+fn format_fault(db: &Connection) -> Option<FileFault> {
+    schema::format_fault(db).ok().flatten()
 }

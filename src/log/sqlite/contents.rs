@@ -29,8 +29,8 @@ const SETTLE: usize = 4096;
 /// The least number of keys on a page of the index, if pages have 16 kB and are half full.
 const KEYS_A_PAGE: u64 = 400;
 
-/// What is known about the stored contents. Must be dropped when a transaction fails, since it may
-/// hold ids that were never stored.
+/// The stored contents, as far as they are known. Must be dropped when a transaction fails, since
+/// it may hold ids that were never stored.
 pub(super) struct Contents {
     /// Contents that occurred more than once. A text and a vector may have the same bytes and still
     /// are different contents.

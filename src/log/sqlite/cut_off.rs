@@ -1,10 +1,10 @@
 //! A copy of a file whose end is missing, made readable.
 //!
-//! SQLite refuses a whole table once a look-up meets a page that is not there. In the copy, the
-//! pages of each tree that lead to missing ones are changed so that the tree has what is left: its
-//! rows can be read, and the missing ones are missing rows, which a check of the chain names. A page
-//! that only a missing page led to is not found: in a table with more than 26 MB in its rows, that
-//! may be all of them. The layout of the pages is that of <https://www.sqlite.org/fileformat2.html#b_tree_pages>.
+//! SQLite refuses a whole table once a look-up meets a page that is not there. In the copy, the pages of each tree that lead
+//! to missing ones are changed so that the tree has only the pages that are left: its rows can be read, and the missing ones
+//! are missing rows, which a check of the chain names. A page that only a missing page led to is not found: in a table with
+//! more than 26 MB in its rows, that may be all of them. The layout of the pages is that of
+//! <https://www.sqlite.org/fileformat2.html#b_tree_pages>.
 
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
@@ -53,7 +53,7 @@ impl SqliteBackend {
 /// # Errors
 /// [`rusqlite::Error`] if the beginning cannot be read either, or if it cannot be written.
 fn cut_trees(copy: &Path, has: u64) -> rusqlite::Result<bool> {
-    drop_part_of_a_page(copy, has).map_err(failed)?;
+    drop_part_of_a_page(copy, has).map_err(sql_error)?;
     let db = Connection::open(copy)?;
     db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
     let size: u32 = db.pragma_query_value(None, "page_size", |r| r.get(0))?;
@@ -71,10 +71,10 @@ fn cut_trees(copy: &Path, has: u64) -> rusqlite::Result<bool> {
         trees.file.sync_all()?;
         Ok(trees.is_lost)
     };
-    cut().map_err(failed)
+    cut().map_err(sql_error)
 }
 
-fn failed(error: io::Error) -> rusqlite::Error {
+fn sql_error(error: io::Error) -> rusqlite::Error {
     rusqlite::Error::ToSqlConversionFailure(Box::new(error))
 }
 
@@ -106,7 +106,7 @@ struct Trees {
     is_lost: bool,
 }
 
-/// What a page of a tree is, by its first byte.
+/// The kind of a page of a tree, by its first byte.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PageKind {
     InnerIndex = 2,
@@ -181,13 +181,13 @@ impl TreePage {
 const LAST_CHILD: usize = 8;
 
 impl Trees {
-    /// Cuts a tree to what is left of it.
+    /// Cuts a tree to the pages that are left of it.
     fn cut(&mut self, root: u32) -> io::Result<()> {
         let first =
             self.bytes(root)?.and_then(|bytes| Some(PageKind::new(*bytes.first()?)?.is_table()));
-        match self.left(root, 0)? {
+        match self.replacement(root, 0)? {
             Some(page) if page == root => Ok(()),
-            // The schema names the root, so what is left moves there.
+            // The schema names the root, so the page that is left moves there.
             Some(page) => {
                 let bytes = self.bytes(page)?.unwrap_or_default();
                 self.write(root, &bytes)
@@ -207,7 +207,7 @@ impl Trees {
 
     /// The page to use in place of this one: itself, or its only child if it has no other; `None` if
     /// nothing is left of it.
-    fn left(&mut self, page: u32, depth: usize) -> io::Result<Option<u32>> {
+    fn replacement(&mut self, page: u32, depth: usize) -> io::Result<Option<u32>> {
         if depth > DEEPEST || !self.seen.insert(page) {
             return Ok(None);
         }
@@ -233,7 +233,7 @@ impl Trees {
                 let places: Vec<usize> = node.cells.iter().copied().chain([LAST_CHILD]).collect();
                 for place in places {
                     let Some(child) = node.child(place) else { continue };
-                    let Some(child) = self.left(child, depth + 1)? else { continue };
+                    let Some(child) = self.replacement(child, depth + 1)? else { continue };
                     if let Some((before, child)) = last.replace((place, child)) {
                         node.set_child(before, child);
                         kept.push(before);

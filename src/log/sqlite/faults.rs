@@ -1,9 +1,9 @@
-//! What the errors of SQLite mean for a log.
+//! The meaning of SQLite's errors for a log.
 
 use rusqlite::ErrorCode;
 
 use super::header::CutLength;
-use super::sqlite_error::{is_damage, said};
+use super::sqlite_error::{is_damage, message};
 use super::{SqliteBackend, busy, header, unwritable};
 use crate::log::backend::Backend as _;
 use crate::log::error::{LogError, NoRoom, RewordedError};
@@ -13,13 +13,13 @@ use crate::sidecar::{self, SidecarError};
 impl SqliteBackend {
     /// The error to report instead of anything that follows from it.
     pub(super) fn header_is_damaged(&self) -> Option<LogError> {
-        Some(LogError::damaged(self.name(), header::damage(&self.path)?))
+        Some(LogError::damage(self.name(), header::damage(&self.path)?))
     }
 
     /// The error to report for a file that cannot be read because its end is missing.
     fn is_cut_off(&self) -> Option<LogError> {
         let CutLength { has, of } = header::cut_off(&self.path)?;
-        Some(LogError::damaged(self.name(), FileFault::CutOff { has, of }))
+        Some(LogError::damage(self.name(), FileFault::CutOff { has, of }))
     }
 
     /// A link in place of one of SQLite's own files, which SQLite refuses without naming it.
@@ -38,7 +38,7 @@ impl SqliteBackend {
         let path = self.name();
         // A file that must not change is named by a URI.
         let uri = unwritable::immutable(&sidecar::canonical(&self.path));
-        let words = said(&error).replace(&uri, &path);
+        let words = message(&error).replace(&uri, &path);
         if busy::is_locked(&error) {
             return LogError::Busy { path, seconds: self.busy().as_secs() };
         }
@@ -52,7 +52,7 @@ impl SqliteBackend {
                 let reason = "it is not an SQLite file".to_owned();
                 damaged.unwrap_or(LogError::NotALog { path, reason })
             }
-            Some(ErrorCode::OperationInterrupted) => LogError::damaged(path, FileFault::Endless),
+            Some(ErrorCode::OperationInterrupted) => LogError::damage(path, FileFault::Endless),
             Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
                 // SQLite does not write files with a version that it does not know.
                 let damaged = self.header_is_damaged();
@@ -66,9 +66,9 @@ impl SqliteBackend {
                     true => FileFault::Schema { says: words },
                     false => FileFault::Database { says: words },
                 };
-                LogError::damaged(path, fault)
+                LogError::damage(path, fault)
             }),
-            _ => LogError::failed(path, RewordedError { words, source: error }),
+            _ => LogError::failure(path, RewordedError { words, source: error }),
         }
     }
 }

@@ -13,7 +13,7 @@ use super::guard::{self, Fuel};
 /// How long to wait for the program that is writing it.
 const BUSY: Duration = Duration::from_secs(5);
 
-/// What a program has in one column of one row.
+/// The value in one column of one row of a program's database.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
     /// Nothing.
@@ -72,7 +72,7 @@ pub enum ForeignError {
         /// What SQLite says.
         source: rusqlite::Error,
     },
-    /// Its tables are not what a program would have made of them.
+    /// Its tables are not as the program would have made them.
     #[error("{path} is damaged: {what}")]
     Strange {
         /// Which.
@@ -110,7 +110,7 @@ impl ForeignDatabase {
     /// [`ForeignError`].
     pub fn open(path: &Path, shown: &str, most: u64) -> Result<Self, ForeignError> {
         let shown = shown.to_owned();
-        let failed = |error| failed(&shown, error);
+        let failed = |error| foreign_error(&shown, error);
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opened = Connection::open_with_flags(path, flags);
         let mut db = opened.map_err(|source| ForeignError::Open { path: shown.clone(), source })?;
@@ -143,7 +143,7 @@ impl ForeignDatabase {
         let columns: Vec<String> = columns.iter().map(column).collect();
         let sql = format!("SELECT {} FROM \"{table}\" ORDER BY rowid", columns.join(", "));
         self.fuel.fill();
-        let failed = |error| failed(&self.path, error);
+        let failed = |error| foreign_error(&self.path, error);
         let mut select = self.db.prepare(&sql).map_err(failed)?;
         let mut rows = select.query([]).map_err(failed)?;
         let mut all = Vec::new();
@@ -160,7 +160,7 @@ impl ForeignDatabase {
                     Cell::Bytes(bytes) => bytes.len(),
                     _ => 0,
                 };
-                // What a value takes beside its text.
+                // A value takes 32 bytes beside its text.
                 let taken = bytes as u64 + 32;
                 let left = self.left.checked_sub(taken);
                 self.left = left.ok_or_else(|| ForeignError::TooLarge {
@@ -200,7 +200,7 @@ fn tables(db: &Connection) -> rusqlite::Result<BTreeMap<String, Vec<String>>> {
     Ok(tables)
 }
 
-fn failed(path: &str, source: rusqlite::Error) -> ForeignError {
+fn foreign_error(path: &str, source: rusqlite::Error) -> ForeignError {
     let path = path.to_owned();
     match source.sqlite_error_code() {
         Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => {

@@ -29,7 +29,7 @@ pub struct CutLength {
     pub of: u64,
 }
 
-/// What is damaged in the header of a file that is otherwise a log.
+/// The damaged field in the header of a file that is otherwise a log.
 pub(super) fn damage(log: &Path) -> Option<FileFault> {
     let (mut start, mut field) = (Vec::new(), None);
     let read = reading(log, |file| {
@@ -59,7 +59,7 @@ pub(super) fn cut_off(log: &Path) -> Option<CutLength> {
         Ok(file.metadata()?.len())
     });
     let has = has.ok()?;
-    // Of a damaged header, the lengths may be what is damaged.
+    // In a damaged header, the lengths themselves may be damaged.
     if !SqliteBackend::is_log(&header) || header.first_chunk().and_then(wrong_field).is_some() {
         return None;
     }
@@ -89,8 +89,8 @@ pub(super) fn has_no_tables(log: &Path) -> bool {
         && start[HEADER + 3..] == leaf_without_rows[3..]
 }
 
-/// The first field that cannot occur in a log. What the first transaction sets may still be in the
-/// WAL.
+/// The first field that cannot occur in a log. Fields that the first transaction sets may still be
+/// in the WAL.
 fn wrong_field(header: &[u8; HEADER]) -> Option<&'static str> {
     let word = |at: usize| {
         u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])

@@ -42,7 +42,7 @@ impl Identity {
     }
 
     /// Must be called after a commit.
-    pub(super) fn committed(&mut self) {
+    pub(super) fn note_commit(&mut self) {
         if self.wal_was.is_none() {
             self.wal_was = id(&self.wal);
         }

@@ -1,9 +1,8 @@
 //! Connections that a reader has given back, for the next reader of the same log.
 //!
-//! A command reads a log several times, one reader after the other, and to open a file costs more than to read a
-//! little of it. A connection that waits here holds no lock and no page, so what the next reader finds is what is
-//! in the file then. One that could not see what others write waits only once: from the opening of the file to the
-//! first reader.
+//! A command reads a log several times, one reader after the other, and to open a file costs more than to read a little of
+//! it. A connection that waits here holds no lock and no page, so the next reader finds the file as it is then. One that
+//! could not see the writes of others waits only once: from the opening of the file to the first reader.
 
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
@@ -32,7 +31,7 @@ impl IdleReaders {
     pub(super) fn take(&self, log: &Path) -> Option<(OpenFile, Fuel)> {
         let now = id(log);
         let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // What is at the path may have been replaced.
+        // The file at the path may have been replaced.
         let others: Vec<IdleReader> = idle.extract_if(.., |idle| idle.id != now).collect();
         let found = idle.pop();
         drop(idle);

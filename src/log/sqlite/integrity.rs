@@ -8,7 +8,7 @@ use rusqlite::types::ValueRef;
 use super::contents::content_index;
 use super::reader::SqliteReader;
 use super::requests::{RequestFault, RequestReader, RequestRow};
-use super::sqlite_error::said;
+use super::sqlite_error::message;
 use super::{header, schema};
 use crate::content::Content;
 use crate::id::PromptHash;
@@ -30,7 +30,7 @@ pub(super) fn check(reader: &mut SqliteReader) -> Result<Vec<Fault>, LogError> {
     for part in parts {
         reader.refill();
         if let Err(e) = part(reader, &mut faults) {
-            let fault = FileFault::Unreadable { says: said(&e) }.into();
+            let fault = FileFault::Unreadable { says: message(&e) }.into();
             // A missing table stops several parts.
             if !faults.contains(&fault) {
                 faults.push(fault);
@@ -60,12 +60,12 @@ fn file(reader: &SqliteReader, faults: &mut Vec<Fault>) -> rusqlite::Result<()> 
 
 /// The format must match its seal.
 fn meta(reader: &SqliteReader, faults: &mut Vec<Fault>) -> rusqlite::Result<()> {
-    faults.extend(schema::unsealed(&reader.db)?.map(Fault::from));
+    faults.extend(schema::format_fault(&reader.db)?.map(Fault::from));
     Ok(())
 }
 
 /// Tables, indexes and triggers must be those of the format, and views those of it or of an earlier release: a changed view
-/// shows other things than the log holds, and an added trigger can swallow what is appended.
+/// shows other things than the log holds, and an added trigger can swallow appended rows.
 fn objects(reader: &SqliteReader, faults: &mut Vec<Fault>) -> rusqlite::Result<()> {
     let (due, found) = (schema::objects()?, schema::objects_of(&reader.db)?);
     let mut triggers = Vec::new();

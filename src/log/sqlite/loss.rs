@@ -10,7 +10,7 @@
 //!
 //! A damaged WAL is copied (`LOG-wal.damaged-N`) and otherwise left as it is: readers of a log that
 //! has lost something do not merge its WAL, and nobody may write. Only
-//! [`accept_loss`](SqliteBackend::accept_loss) lets the log continue without what was lost.
+//! [`accept_loss`](SqliteBackend::accept_loss) lets the log continue without the lost events.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -45,7 +45,7 @@ const MOST_COPIES: usize = 100;
 /// How often we look at a WAL that seems damaged in a different way each time: it is being written.
 const MOST_LOOKS: usize = 20;
 
-/// What is beside a log before SQLite opens it.
+/// The files beside a log before SQLite opens it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct FilesBeside {
     /// Read first, so that the log has come at least as far as the marks say.
@@ -60,7 +60,7 @@ pub(super) struct FilesBeside {
 }
 
 impl FilesBeside {
-    /// What is beside a log; a damaged WAL is copied if that is allowed.
+    /// Reads the files beside a log; a damaged WAL is copied if that is allowed.
     pub(super) fn read(log: &Path, may_copy: bool) -> Result<Self, LogError> {
         let failed = |e: io::Error| LogError::cannot_open(format!("{}-wal", log.display()), e);
         let mut beside = FilesBeside { marks: marks(log), may_copy, ..FilesBeside::default() };
@@ -95,11 +95,11 @@ impl FilesBeside {
         }
     }
 
-    /// What was lost, as far as a connection shows it; empty if the log cannot be read.
-    fn lost(&mut self, log: &Path, db: Option<&Connection>) -> Vec<Finding> {
+    /// The losses, as far as a connection shows them; if the log cannot be read, it counts as empty.
+    fn losses(&mut self, log: &Path, db: Option<&Connection>) -> Vec<Finding> {
         let mut missing: Vec<Finding> = match db {
-            // What cannot be looked up is damaged, which is reported when it is read.
-            Some(db) => self.marks.iter().filter_map(|mark| missed(db, mark).ok()?).collect(),
+            // A mark that cannot be looked up means damage, which is reported when it is read.
+            Some(db) => self.marks.iter().filter_map(|mark| shortfall(db, mark).ok()?).collect(),
             None => self.marks.iter().map(|mark| mark.missing_after(None)).collect(),
         };
         if !missing.is_empty() && self.wal.continues {
@@ -119,7 +119,9 @@ impl FilesBeside {
                 };
                 vec![Finding::of_file(FileFault::Wal { wal, copy })]
             }
-            None => self.aside.iter().map(|copy| Finding::of_file(described(log, copy))).collect(),
+            None => {
+                self.aside.iter().map(|copy| Finding::of_file(earlier_wal(log, copy))).collect()
+            }
         };
         lost.append(&mut missing);
         lost
@@ -127,20 +129,20 @@ impl FilesBeside {
 }
 
 /// What to report about a WAL that was set aside.
-fn described(log: &Path, copy: &str) -> FileFault {
+fn earlier_wal(log: &Path, copy: &str) -> FileFault {
     let log = sidecar::canonical(log);
     let path = sidecar::path(&log, copy).display().to_string();
     let file = sidecar::read(&log, copy).ok().flatten();
     FileFault::EarlierWal { path, wal: file.and_then(|file| examine(file).ok()?.fault) }
 }
 
-/// What is missing from a run that ends before its mark or has another event there.
-fn missed(db: &Connection, mark: &HighWaterMark) -> rusqlite::Result<Option<Finding>> {
+/// The finding about a run that ends before its mark or has another event there.
+fn shortfall(db: &Connection, mark: &HighWaterMark) -> rusqlite::Result<Option<Finding>> {
     let found = |query: &str| {
         let mut query = db.prepare_cached(query)?;
         query.query_row([mark.run.as_bytes()], |r| r.get::<_, i64>(0)).optional()
     };
-    // What a damaged index does not find may be in the table nevertheless.
+    // A run that a damaged index does not find may be in the table nevertheless.
     let run = match found("SELECT no FROM run_ids WHERE id = ?1")? {
         None => found("SELECT no FROM run_ids NOT INDEXED WHERE id = ?1")?,
         found => found,
@@ -283,7 +285,7 @@ fn same(a: &mut File, mut b: File) -> io::Result<bool> {
 }
 
 impl SqliteBackend {
-    /// Opens the file for the first time, after looking at what is beside it.
+    /// Opens the file for the first time, after looking at the files beside it.
     pub(super) fn begin(
         self,
         is_new: bool,
@@ -293,7 +295,7 @@ impl SqliteBackend {
         self.begin_with(beside, is_new, connect)
     }
 
-    /// The same, if what is beside the file was looked at before.
+    /// The same, if the files beside it were looked at before.
     pub(super) fn begin_with(
         mut self,
         mut beside: FilesBeside,
@@ -310,14 +312,14 @@ impl SqliteBackend {
         if is_empty(&self.path) && beside.shows_what_was() {
             // SQLite would delete the WAL of an empty file.
             let (frames, runs) = (beside.wal.committed, marked as u64);
-            return Err(LogError::lost(self.name(), FileFault::Emptied { frames, runs }));
+            return Err(LogError::loss(self.name(), FileFault::Emptied { frames, runs }));
         }
         if beside.wal.fault.is_some() && self.holds_all_alone(&beside.marks) {
             self.wal_use = WalUse::Ignored;
         }
         let db = match connect(&self) {
             Err(LogError::Lost { .. }) => {
-                return Err(LogError::lost(self.name(), listed(&beside.lost(&self.path, None))));
+                return Err(LogError::loss(self.name(), summary(&beside.losses(&self.path, None))));
             }
             // What remains without some of its pages need not look like a log.
             Err(error @ (LogError::Damaged { .. } | LogError::NotALog { .. }))
@@ -330,8 +332,8 @@ impl SqliteBackend {
                     }
                     other => return Err(other),
                 };
-                let lost = Box::new(listed(&beside.lost(&self.path, None)));
-                return Err(LogError::lost(self.name(), FileFault::LostAndDamaged { lost, why }));
+                let lost = Box::new(summary(&beside.losses(&self.path, None)));
+                return Err(LogError::loss(self.name(), FileFault::LostAndDamaged { lost, why }));
             }
             connected => connected?,
         };
@@ -339,15 +341,15 @@ impl SqliteBackend {
             .damaged
             .or_else(|| header::damage(&self.path))
             .or_else(|| self.malformed.as_deref().cloned())
-            .or_else(|| schema::unsealed(&db).ok()?);
-        self.lost = beside.lost(&self.path, Some(&db)).into();
+            .or_else(|| schema::format_fault(&db).ok()?);
+        self.lost = beside.losses(&self.path, Some(&db)).into();
         if self.lost.is_empty() && !self.is_looked_at() {
             self.wal_use = WalUse::Merged;
             let merge = db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
             merge.map_err(|e| self.error(e))?;
         }
         // The first reader goes on with this connection.
-        let (db, fuel) = self.tuned(db)?;
+        let (db, fuel) = self.tune(db)?;
         self.idle.put(db, fuel, &self.path);
         Ok(self)
     }
@@ -375,7 +377,7 @@ impl SqliteBackend {
         if self.lost.is_empty() {
             Ok(())
         } else {
-            Err(LogError::lost(self.name(), listed(&self.lost)))
+            Err(LogError::loss(self.name(), summary(&self.lost)))
         }
     }
 
@@ -384,11 +386,11 @@ impl SqliteBackend {
     /// ones.
     fn holds_all_alone(&self, marks: &[HighWaterMark]) -> bool {
         let Ok(db) = self.alone() else { return false };
-        !marks.is_empty() && marks.iter().all(|mark| matches!(missed(&db, mark), Ok(None)))
+        !marks.is_empty() && marks.iter().all(|mark| matches!(shortfall(&db, mark), Ok(None)))
     }
 
-    /// Lets a log continue without what it has lost, and returns what was lost. The damaged WAL is
-    /// kept under another name (`LOG-wal.lost-N`), and marks that the log does not reach are
+    /// Lets a log continue without the events that it has lost, and returns the losses. The damaged
+    /// WAL is kept under another name (`LOG-wal.lost-N`), and marks that the log does not reach are
     /// forgotten.
     ///
     /// # Errors
@@ -422,7 +424,7 @@ impl SqliteBackend {
             Some(backend.open_file(&backend.path, OpenFlags::SQLITE_OPEN_READ_WRITE)?)
         };
         let is_missed = |mark: &HighWaterMark| {
-            db.as_ref().is_none_or(|db| !matches!(missed(db, mark), Ok(None)))
+            db.as_ref().is_none_or(|db| !matches!(shortfall(db, mark), Ok(None)))
         };
         high_water_mark::forget(path, is_missed).map_err(cannot)?;
         let whole = sidecar::canonical(path);
@@ -458,7 +460,7 @@ fn remove(path: &Path) -> io::Result<()> {
 }
 
 /// The first finding, and how many more there are.
-fn listed(findings: &[Finding]) -> Fault {
+fn summary(findings: &[Finding]) -> Fault {
     match findings {
         [] => FileFault::NoTables.into(),
         [first, more @ ..] => {

@@ -156,15 +156,15 @@ impl Backend for SqliteBackend {
         Ok(None)
     }
 
-    fn uncounted(&self, _run: Option<RunId>) -> Result<Vec<UncountedEvents>, LogError> {
+    fn uncounted_events(&self, _run: Option<RunId>) -> Result<Vec<UncountedEvents>, LogError> {
         Ok(Vec::new())
     }
 
-    fn lost(&self) -> Vec<Finding> {
+    fn losses(&self) -> Vec<Finding> {
         self.lost.to_vec()
     }
 
-    fn damaged(&self) -> Option<Finding> {
+    fn damage(&self) -> Option<Finding> {
         self.damaged.clone().map(Finding::of_file)
     }
 
@@ -200,7 +200,7 @@ impl Backend for SqliteBackend {
     fn reader(&self) -> Result<Box<dyn Reader>, LogError> {
         let (db, fuel) = match self.idle.take(&self.path) {
             Some(waiting) => waiting,
-            None => self.tuned(self.to_read(|db| self.ready(db))?)?,
+            None => self.tune(self.to_read(|db| self.ready(db))?)?,
         };
         // One that only reads may have been told that nobody writes.
         let sees_others = !matches!(self.use_of_file, FileUse::Looked)

@@ -81,13 +81,13 @@ impl Drop for Wait {
     fn drop(&mut self) {
         let closing = CLOSING.lock().unwrap_or_else(PoisonError::into_inner);
         let wait = CLOSED.wait_while(closing, |closing| closing.is_some());
-        let folder = self.folder.as_deref().and_then(locked);
+        let folder = self.folder.as_deref().and_then(lock);
         *wait.unwrap_or_else(PoisonError::into_inner) = Some(ClosingTurn { _folder: folder });
     }
 }
 
 /// Locks a folder, which changes nothing. If that cannot be done, the files are closed nevertheless.
-fn locked(folder: &Path) -> Option<File> {
+fn lock(folder: &Path) -> Option<File> {
     let folder = File::open(folder).ok()?;
     for _ in 0..MOST_TRIES {
         match folder.try_lock() {

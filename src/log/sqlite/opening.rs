@@ -70,8 +70,8 @@ impl SqliteBackend {
         begin.starts_with(b"SQLite format 3\0") && begin.get(68..72) == Some(&id[..])
     }
 
-    /// Keeps what is read of a file, for as long as this is held or the file is open: what looks at it
-    /// before it is opened need not open it again each time.
+    /// Keeps the handles through which a file was read, for as long as this is held or the file is open. Code that reads the
+    /// file before it is opened need not open it again each time.
     pub fn hold(path: &Path) -> HeldFile {
         HeldFile::new(path)
     }
@@ -85,7 +85,7 @@ impl SqliteBackend {
     pub(in crate::log) fn scratch() -> Result<Self, LogError> {
         let failed = |source: std::io::Error| {
             let words = format!("{source}; set TMPDIR to use another folder");
-            LogError::failed("a temporary folder", RewordedError { words, source })
+            LogError::failure("a temporary folder", RewordedError { words, source })
         };
         let folder = ScratchFolder::make().map_err(failed)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
@@ -129,7 +129,7 @@ impl SqliteBackend {
         backend.although_malformed(|backend| backend.begin(false, SqliteBackend::only_reading))
     }
 
-    /// Opens a private copy of a log to be read. What is beside it is not copied once more, and
+    /// Opens a private copy of a log to be read. The files beside it are not copied again, and
     /// messages name the log and not the copy.
     ///
     /// # Errors
@@ -141,8 +141,8 @@ impl SqliteBackend {
         })
     }
 
-    /// Opens a file. If what is wrong with it is an entry of its schema, such as the text of a trigger,
-    /// it is opened without that: the tables may be as they were.
+    /// Opens a file. If an entry of its schema is malformed, such as the text of a trigger, it is opened without that: the
+    /// tables may be as they were.
     fn although_malformed(
         self,
         open: impl Fn(Self) -> Result<Self, LogError>,

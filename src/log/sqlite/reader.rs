@@ -10,7 +10,7 @@ use super::ends;
 use super::guard::Fuel;
 use super::idle_readers::ReaderFile;
 use super::requests::{RequestFault, RequestReader, RequestRow};
-use super::rows::{self, UnreadableRow, stored};
+use super::rows::{self, UnreadableRow, stored_event};
 use super::sqlite_error::is_damage;
 use super::{SqliteBackend, ledger};
 use crate::content::Content;
@@ -35,7 +35,7 @@ pub(super) struct SqliteReader {
     /// The statement that reads events, once there was one.
     statement: Option<Arc<str>>,
     /// The run that was last found to be unreadable, after which event, and why. In a damaged page,
-    /// what a look-up finds depends on where it begins, so this is not tried again.
+    /// the result of a look-up depends on where it begins, so this is not tried again.
     unreadable: Option<(RunId, Seq, LogError)>,
 }
 
@@ -69,7 +69,8 @@ impl SqliteReader {
         self.backend.error(error)
     }
 
-    /// What an error at an event means. Whatever is damaged, it is known which event cannot be read.
+    /// The log error for an SQLite error at an event. It names the event that cannot be read, even if the damage is
+    /// elsewhere.
     fn cannot_read(&self, run: RunId, seq: Seq, error: rusqlite::Error) -> LogError {
         match self.error(error) {
             LogError::Damaged { fault: why, .. } => {
@@ -179,8 +180,8 @@ impl Reader for SqliteReader {
             // A page with the end of a run must not hide the other runs.
             Err(error) if is_damage(&error) => {
                 let runs = ends::runs(&self.db, || self.refill()).map_err(|e| self.error(e));
-                // SQLite checks a page when it is first read, and not again while it is kept, even if it was
-                // damaged: what is read next must not depend on that.
+                // SQLite checks a page when it is first read, and not again while it is kept, even if it was damaged: the
+                // next read must not depend on that.
                 self.db.release_memory().map_err(|e| self.error(e))?;
                 runs
             }
@@ -234,7 +235,7 @@ impl Reader for SqliteReader {
                             break;
                         }
                     };
-                    match stored(row, run, no, started, last, &self.kinds) {
+                    match stored_event(row, run, no, started, last, &self.kinds) {
                         Ok(event) => {
                             bytes += size(&event);
                             last = event.seq;

@@ -199,7 +199,7 @@ impl RequestReader {
             same(part.request.hash(), prompt)?;
             return Ok(part);
         };
-        let list = part.request.listed();
+        let list = part.request.message_list();
         let list =
             list.ok_or_else(|| RequestFault::Wrong("it has no list of messages".to_owned()))?;
         let key = (base.of, base.messages);
@@ -248,7 +248,7 @@ impl RequestReader {
             if i > 0 {
                 hashed.add(",");
             }
-            hashed.add(part.request.listed().map_or("", |list| list.text(0, *own)));
+            hashed.add(part.request.message_list().map_or("", |list| list.text(0, *own)));
             hashed.parts += part.request.canonical().len();
         }
         Ok(hashed)

@@ -51,7 +51,7 @@ impl UnreadableRow {
 }
 
 /// The event of a row that comes after the event `last` of a run, which is given with its number and start.
-pub(super) fn stored(
+pub(super) fn stored_event(
     row: &Row<'_>,
     run: RunId,
     no: i64,

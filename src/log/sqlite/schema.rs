@@ -14,8 +14,8 @@
 //! - `event_index`: a section of a piece of a run's index, see
 //!   [`Index`](crate::log::Index); `id` is that of the last event before the piece, and the
 //!   section's number
-//! - `ledger`: what the log has held, an entry for each run that was started, resumed,
-//!   finished or imported; see [`ledger`](crate::log::ledger)
+//! - `ledger`: the history of the log, an entry for each run that was started, resumed, finished or
+//!   imported; see [`ledger`](crate::log::ledger)
 //!
 //! The views `runs`, `exchanges`, `messages`, `decisions`, `facts`, `attempts` and `log` are the public, readable face of
 //! these tables.
@@ -39,8 +39,8 @@ fn seal(format: &str) -> String {
     hasher.finalize().to_string()
 }
 
-/// What is wrong with the format that a file states, if anything is: it must match its seal.
-pub(super) fn unsealed(db: &Connection) -> rusqlite::Result<Option<FileFault>> {
+/// The fault in the format that a file states, if there is one: it must match its seal.
+pub(super) fn format_fault(db: &Connection) -> rusqlite::Result<Option<FileFault>> {
     let rows = stated_rows(db)?;
     Ok(match rows.get("format") {
         None => Some(FileFault::NoFormat),
@@ -58,7 +58,7 @@ pub(super) fn other_format(db: &Connection) -> rusqlite::Result<Option<String>> 
 
 /// The rows of `meta`; none if the table is lost or cannot be read.
 fn stated_rows(db: &Connection) -> rusqlite::Result<BTreeMap<String, String>> {
-    // What is not a text was not written by us.
+    // A value that is not a text was not written by us.
     let text = |value: ValueRef<'_>| value.as_str().unwrap_or("").to_owned();
     let read = || -> rusqlite::Result<BTreeMap<String, String>> {
         let mut select = db.prepare("SELECT name, value FROM meta ORDER BY name")?;
@@ -100,7 +100,8 @@ CREATE TABLE event_index (id INTEGER PRIMARY KEY, entries BLOB NOT NULL);
 ///   whole query.
 /// - No column of `events` but its id has an index, so that an answer finds its question by id, and `exchanges` groups the
 ///   events by question instead of looking for answers. CROSS JOIN keeps that order.
-/// - What a request shares always ends among its base's own messages, so that the message before its own is one of the base.
+/// - The messages that a request shares always end among its base's own, so that the message before its own is one of the
+///   base.
 /// - `messages` ends with GROUP BY so that SQLite computes it once and makes an index of it, however often a query that follows
 ///   `after` looks for a message.
 const VIEWS: &str = include_str!("views.sql");

@@ -43,7 +43,7 @@ impl Space {
     pub(super) fn begin(&mut self, db: &Connection) -> Result<(), TransactionError> {
         self.inside = 0;
         self.began_with = pages(db)?;
-        if self.wal() > 0 && self.needed(self.began_with, SPARE) > self.most {
+        if self.wal() > 0 && self.peak_size(self.began_with, SPARE) > self.most {
             // Other readers may prevent it; then there is less room.
             db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         }
@@ -51,16 +51,16 @@ impl Space {
     }
 
     /// Counts pages in the middle of an index that may have changed.
-    pub(super) fn changed(&mut self, pages: u64) {
+    pub(super) fn count_changes(&mut self, pages: u64) {
         self.inside += pages;
     }
 
     /// Must be called in a transaction before it is committed, and now and then before that, since
-    /// SQLite writes out what it cannot keep in memory.
+    /// SQLite writes out the pages that it cannot keep in memory.
     pub(super) fn check(&self, db: &Connection) -> Result<(), TransactionError> {
         let now = pages(db)?;
         let changed = now.saturating_sub(self.began_with) + ENDS + self.inside;
-        let needed = self.needed(now, changed.min(now));
+        let needed = self.peak_size(now, changed.min(now));
         if needed <= self.most {
             return Ok(());
         }
@@ -69,7 +69,7 @@ impl Space {
 
     /// The most that the files may take once `frames` more are in the WAL and all of it is in the
     /// file.
-    fn needed(&self, pages: u64, frames: u64) -> u64 {
+    fn peak_size(&self, pages: u64, frames: u64) -> u64 {
         pages * self.page + self.wal() + frames * (self.page + FRAME_HEADER)
     }
 

@@ -16,7 +16,7 @@ fn is_ill_asked(error: &rusqlite::Error) -> bool {
 }
 
 /// What SQLite says, without the query.
-pub(super) fn said(error: &rusqlite::Error) -> String {
+pub(super) fn message(error: &rusqlite::Error) -> String {
     match error {
         rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
         // Nobody but us interrupts it.

@@ -17,6 +17,6 @@ impl From<rusqlite::Error> for TransactionError {
 
 impl From<CanonicalError> for TransactionError {
     fn from(error: CanonicalError) -> Self {
-        TransactionError::Log(LogError::failed("", error))
+        TransactionError::Log(LogError::failure("", error))
     }
 }

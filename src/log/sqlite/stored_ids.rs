@@ -127,8 +127,8 @@ impl StoredIds {
             }
         };
         match found {
-            Some(_) => self.beginnings.met(tx, request, &shared)?,
-            None => self.beginnings.stored(request, &shared, id),
+            Some(_) => self.beginnings.note_known(tx, request, &shared)?,
+            None => self.beginnings.note_new(request, &shared, id),
         }
         if self.requests.len() >= CACHE {
             self.requests.clear();

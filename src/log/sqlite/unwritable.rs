@@ -15,7 +15,7 @@ use super::open_file::OpenFile;
 use crate::log::error::LogError;
 use crate::sidecar::{self, canonical};
 
-/// What is beside a file that we only read.
+/// The files beside a file that we only read.
 enum WalBeside {
     /// Files shared by the processes that have it open, or had it open when they died: read as
     /// usual.

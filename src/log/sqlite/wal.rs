@@ -25,7 +25,7 @@ const FRAME_HEADER: usize = 24;
 /// The unit that disks write as a whole.
 const SECTOR: u64 = 512;
 
-/// What a WAL holds.
+/// The salts, frame counts and damage of a WAL.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Wal {
     /// The salts of its header.
@@ -36,7 +36,7 @@ pub(super) struct Wal {
     pub(super) committed: u64,
     /// Whether the file continues after them.
     pub(super) continues: bool,
-    /// What is certain to be damaged.
+    /// The fault that is certain, if there is one.
     pub(super) fault: Option<WalFault>,
 }
 

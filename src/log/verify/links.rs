@@ -14,14 +14,14 @@ pub(super) struct Chain {
     /// The end of the part that matches.
     pub(super) head: Head,
     outcome: OutcomeHasher,
-    /// Of a run whose outcome is what was answered.
+    /// Set for a run whose outcome is its answers.
     exchanges: Option<ExchangesHasher>,
     tree: MerkleTree,
     /// The address of each question, and the question of each answer: needed for the outcome
     /// digest.
     questions: LookupMap<Seq, (CallPath, Sample)>,
     answers: LookupMap<Seq, Seq>,
-    /// What the ledger must contain about the run.
+    /// The milestones that the ledger must contain about the run.
     pub(super) milestones: Vec<Milestone>,
 }
 
@@ -40,7 +40,7 @@ impl Chain {
         }
     }
 
-    /// What is missing if this event is the next one found.
+    /// The finding about missing events if this event is the next one found.
     pub(super) fn missing_before(&self, seq: Seq) -> Option<Finding> {
         let due = self.head.seq.next();
         Some(Finding::of_event(self.run, due, EventFault::gap(due, seq)?))
@@ -78,7 +78,7 @@ impl Chain {
         Ok(())
     }
 
-    /// The outcome digest of what was followed.
+    /// The outcome digest of the events that were followed.
     pub(super) fn digest(&self) -> OutcomeDigest {
         match &self.exchanges {
             Some(exchanges) => exchanges.digest(),

@@ -1,4 +1,4 @@
-//! Recomputes every chain and reports what is wrong.
+//! Recomputes every chain and reports faults.
 
 mod links;
 
@@ -47,7 +47,7 @@ pub fn verify_run(
             ledger.read_on(reader)?;
             compare(&ledger, &mut verified, &read, reader)?;
         }
-        // Its events are what they are; whether there were more is not known.
+        // Its events are verified; whether there were more is not known.
         Err(LogError::Damaged { fault: why, .. }) => {
             let unknown = || Finding::of_run(run, LedgerFault::Unreadable { why });
             verified.finding = verified.finding.or_else(|| Some(unknown()));
@@ -58,11 +58,11 @@ pub fn verify_run(
     Ok(verified)
 }
 
-/// What was noticed while the events of a run were read, besides the first that is wrong.
+/// Notes made while the events of a run were read, besides the first fault.
 struct ReadNotes {
-    /// What the ledger must contain about the run.
+    /// The milestones that the ledger must contain about the run.
     milestones: Vec<Milestone>,
-    /// What is wrong with its index.
+    /// The fault in its index.
     index: Option<EventFault>,
 }
 
@@ -117,7 +117,7 @@ fn verify_chain(
     });
     let (chain, misfit) = linked.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     let mut finding = match misfit {
-        // It comes first: of what was read after it, the chain has seen nothing.
+        // It comes first: the chain has not seen the events that were read after it.
         Some(misfit) => Some(misfit),
         None => {
             read?.map(|found| found.seq.and_then(|seq| chain.missing_before(seq)).unwrap_or(found))
@@ -146,7 +146,7 @@ fn verify_chain(
     Ok((verified, ReadNotes { milestones: chain.milestones, index }))
 }
 
-/// Reads the events of a run in order and passes them on to the chain. Returns the first finding about what the chain
+/// Reads the events of a run in order and passes them on to the chain. Returns the first finding about data that the chain
 /// does not cover; at an event that is not the next one, it ends, and the chain names it.
 fn read(
     reader: &mut dyn Reader,
@@ -236,8 +236,8 @@ fn seen_at(reader: &mut dyn Reader, run: RunId, hash: EventHash) -> Result<Optio
     }
 }
 
-/// Verifies every run, the ledger, and what no chain covers. The second value lists what is wrong
-/// with the file.
+/// Verifies every run, the ledger, and the rows that no chain covers. The second value lists the
+/// faults in the file.
 ///
 /// # Errors
 /// [`LogError`] if the log cannot be read at all.
@@ -263,7 +263,7 @@ pub fn verify_all(reader: &mut dyn Reader) -> Result<(Vec<Verification>, Vec<Fin
                     compare(ledger, verified, read, reader)?;
                 }
                 let held: BTreeSet<RunId> = runs.iter().map(|(verified, _)| verified.run).collect();
-                findings.extend(ledger.deleted(|run| held.contains(&run)));
+                findings.extend(ledger.deletions(|run| held.contains(&run)));
             }
         }
         Err(LogError::Damaged { fault: why, .. }) => {
@@ -273,7 +273,7 @@ pub fn verify_all(reader: &mut dyn Reader) -> Result<(Vec<Verification>, Vec<Fin
     }
     let of_ledger = ledger.iter().flat_map(Ledger::faults).cloned();
     for fault in of_ledger.chain(reader.integrity()?) {
-        // A store may meet in its files what is reported of a run or of the ledger.
+        // A store may find in its files a fault that is already reported for a run or for the ledger.
         let of_runs = runs.iter().filter_map(|(verified, _)| verified.finding.as_ref());
         if !of_runs.chain(&findings).any(|known| known.fault == fault) {
             findings.push(Finding::of_file(fault));
@@ -300,7 +300,7 @@ pub fn events_root(reader: &mut dyn Reader, run: RunId) -> Result<EventsRoot, Lo
     }
 }
 
-/// The outcome digest of what a run has so far.
+/// The outcome digest of a run so far.
 ///
 /// # Errors
 /// [`LogError`] if it cannot be read.

@@ -66,7 +66,7 @@ impl Batcher {
         let mut template = request.body().as_object().cloned().unwrap_or_default();
         let text = template.remove("input").unwrap_or(Value::Null);
         // Every service understands decimal numbers. A request that names another encoding is sent
-        // unchanged, because that is what was recorded. Both encodings are understood.
+        // unchanged, as it was recorded. Both encodings are understood.
         template.entry("encoding_format").or_insert_with(|| "float".into());
         let (reply, answer) = oneshot::channel();
         let member = BatchMember { text, reply };
@@ -143,7 +143,7 @@ fn send(
                     let _ = member.reply.send(Ok(answer));
                 }
             }
-            // What is wrong with the model, and not with a text, is wrong with each half.
+            // A fault of the model, and not of a text, would fail each half as well.
             Err(failure)
                 if failure.kind == FailureKind::Rejected
                     && Refusal::of_any(&failure).is_none()

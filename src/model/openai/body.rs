@@ -104,7 +104,7 @@ impl SuccessBody {
     }
 
     fn unreadable(&self, value: &Value, reason: String, secrets: &Secrets) -> Unreadable {
-        let body = kept(&self.bytes, value, secrets);
+        let body = base64_excerpt(&self.bytes, value, secrets);
         Unreadable { body, length: self.bytes.len() as u64, reason }
     }
 }
@@ -118,7 +118,7 @@ fn has_message(value: &Value) -> bool {
 /// the request is not tried again.
 fn not_read(error: NotACompletion, value: &Value) -> Failure {
     let failure = Failure::from(error);
-    let reply = value.as_object().and_then(ReplyOf::recognised);
+    let reply = value.as_object().and_then(ReplyOf::recognise);
     match reply.filter(|reply| reply.dialect.plain().is_none()) {
         Some(ReplyOf { api, .. }) => Failure {
             kind: FailureKind::Rejected,
@@ -147,7 +147,7 @@ fn read(value: &Value) -> Result<(Response, Vec<&'static str>), Failure> {
 }
 
 /// The bytes in base64, unless they hold a secret in any form that we recognise.
-fn kept(bytes: &[u8], value: &Value, secrets: &Secrets) -> Option<String> {
+fn base64_excerpt(bytes: &[u8], value: &Value, secrets: &Secrets) -> Option<String> {
     // Check all of it, because the kept part may end within a secret.
     if secrets.are_in(&String::from_utf8_lossy(bytes)) || secrets.are_in(&value.to_string()) {
         return None;

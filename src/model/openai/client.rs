@@ -102,11 +102,11 @@ impl HttpClient {
     /// The models that the server lists, if it does and this one is not among them. A list that cannot be had soon says
     /// nothing.
     pub(super) async fn models_without(&self, list: ModelList, model: &str) -> Option<Vec<String>> {
-        let listed = within(LISTING.min(self.timeout), self.listed(list)).await.ok()??;
+        let listed = within(LISTING.min(self.timeout), self.fetch_names(list)).await.ok()??;
         (!ModelList::has(&listed, model)).then_some(listed)
     }
 
-    async fn listed(&self, list: ModelList) -> Option<Vec<String>> {
+    async fn fetch_names(&self, list: ModelList) -> Option<Vec<String>> {
         let mut url = self.endpoint.url(list.path);
         if let Some((name, value)) = list.page {
             url.query_pairs_mut().append_pair(name, value);

@@ -50,8 +50,8 @@ pub fn at_server(
 }
 
 impl DialectModel {
-    /// What is posted for a request; otherwise why it cannot be expressed.
-    fn posted(&self, request: &Request) -> Result<PostedRequest, NotPosted> {
+    /// The request to post; otherwise why it cannot be expressed.
+    fn translate(&self, request: &Request) -> Result<PostedRequest, NotPosted> {
         let fields = request.body().as_object().filter(|_| request.api() == Api::Chat);
         let posted = match fields {
             Some(fields) => (self.translation)(fields),
@@ -62,7 +62,7 @@ impl DialectModel {
 
     async fn chat(&self, request: &Request) -> Result<Response, Failure> {
         let rejected = |error: NotPosted| Failure::new(FailureKind::Rejected, error.to_string());
-        let PostedRequest { path, body } = self.posted(request).map_err(rejected)?;
+        let PostedRequest { path, body } = self.translate(request).map_err(rejected)?;
         let reply = self.client.post(&path, &body).await?;
         let secrets = &self.client.endpoint.secrets;
         reply.into_body(secrets)?.into_answer_of(self.dialect, secrets)
@@ -79,7 +79,7 @@ impl Model for DialectModel {
     }
 
     fn refuses(&self, request: &Request) -> Option<String> {
-        self.posted(request).err().map(|error| error.to_string())
+        self.translate(request).err().map(|error| error.to_string())
     }
 
     fn models_without<'a>(&'a self, model: &'a str) -> BoxFuture<'a, Option<Vec<String>>> {

@@ -6,8 +6,7 @@
 //! - [`at_server`]: the same for a service that speaks another API, asked by the same client: the same limits, the
 //!   same care of the key, the same kinds of failure.
 //! - Pure functions of status, headers and body interpret the replies.
-//! - What is known of the APIs themselves is in [`providers`](super::providers), also without the feature
-//!   `openai`.
+//! - Facts about the APIs themselves are in [`providers`](super::providers), also without the feature `openai`.
 //! - The key and any password of the base URL are struck out of every text that comes back.
 
 #[cfg(feature = "openai")]

@@ -1,4 +1,4 @@
-//! What a reply of the service means: a pure function of status, headers and body.
+//! The meaning of a reply of the service: a pure function of status, headers and body.
 
 use std::time::SystemTime;
 
@@ -42,7 +42,7 @@ impl HttpReply {
         // An answer counts, whatever its content type.
         if wrong_type && !body::is_an_answer(&String::from_utf8_lossy(&self.body)) {
             let found = self.headers.get(CONTENT_TYPE).map_or(&[][..], |t| t.as_bytes());
-            let found = quoted(&String::from_utf8_lossy(found), secrets);
+            let found = quote(&String::from_utf8_lossy(found), secrets);
             let body = self.excerpt(secrets);
             let message = format!(
                 "the answer has the content type \"{found}\", not JSON; is the base URL right? \
@@ -88,7 +88,7 @@ impl HttpReply {
         }
     }
 
-    /// The same, only what is JSON in it.
+    /// The same, but only the JSON in it.
     #[cfg(test)]
     pub(super) fn into_json(self, secrets: &Secrets) -> Result<Value, Failure> {
         Ok(self.into_body(secrets)?.value)
@@ -105,7 +105,7 @@ impl HttpReply {
         let what = match kind {
             _ if (300..400).contains(&self.status) => {
                 let target = self.headers.get(LOCATION).map_or(&[][..], |l| l.as_bytes());
-                let target = quoted(&String::from_utf8_lossy(target), secrets);
+                let target = quote(&String::from_utf8_lossy(target), secrets);
                 format!(
                     "the server redirects to \"{target}\". Redirects are not followed, because \
                      that would send the API key to another host: correct the base URL"
@@ -130,8 +130,8 @@ impl HttpReply {
             error["message"].as_str().or(error.as_str()).or(body["message"].as_str())
         });
         match said {
-            Some(text) => quoted(text, secrets),
-            None => quoted(&String::from_utf8_lossy(begin), secrets),
+            Some(text) => quote(text, secrets),
+            None => quote(&String::from_utf8_lossy(begin), secrets),
         }
     }
 
@@ -147,7 +147,7 @@ impl HttpReply {
 
 /// Bounded first, because the server decides how long it is; then stripped of secrets, since the
 /// bound may have cut one off; then cut to the length that is shown.
-fn quoted(text: &str, secrets: &Secrets) -> String {
+fn quote(text: &str, secrets: &Secrets) -> String {
     let end = (0..=text.len().min(LONGEST_ERROR)).rev().find(|at| text.is_char_boundary(*at));
     let text = &text[..end.unwrap_or(0)];
     printable(secrets.strike(text).trim(), LONGEST_EXCERPT)

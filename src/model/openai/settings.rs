@@ -176,12 +176,16 @@ fn userinfo(url: &Url) -> Option<String> {
     if url.username().is_empty() && url.password().is_none() {
         return None;
     }
-    Some(format!("{}:{}", decoded(url.username()), decoded(url.password().unwrap_or(""))))
+    Some(format!(
+        "{}:{}",
+        percent_decode(url.username()),
+        percent_decode(url.password().unwrap_or(""))
+    ))
 }
 
 /// Percent-decoded. Bytes that are not UTF-8 are sent as replacement characters, and the service
 /// rejects them.
-fn decoded(text: &str) -> String {
+fn percent_decode(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&first, tail)) = rest.split_first() {
@@ -218,7 +222,7 @@ mod tests {
 
     fn refused(base_url: &str, key: Option<&str>) -> String {
         let key = key.map(SecretString::from);
-        match Endpoint::new(&NamedUrl::given(base_url), key.as_ref(), None) {
+        match Endpoint::new(&NamedUrl::from_user(base_url), key.as_ref(), None) {
             Ok(_) => panic!("{base_url} was accepted"),
             Err(error) => error.to_string(),
         }
@@ -241,7 +245,7 @@ mod tests {
     #[test]
     fn functions_are_added_to_the_path_before_the_query() {
         let url = "https://u:hunter2@example.org/a/v1/?api-version=2024-10-21";
-        let endpoint = Endpoint::new(&NamedUrl::given(url), None, None).unwrap();
+        let endpoint = Endpoint::new(&NamedUrl::from_user(url), None, None).unwrap();
         assert_eq!(
             endpoint.url(&["chat", "completions"]).as_str(),
             "https://example.org/a/v1/chat/completions?api-version=2024-10-21"
@@ -259,13 +263,13 @@ mod tests {
     #[test]
     fn settings_are_shown_without_secrets() {
         let settings = OpenAiSettings {
-            base_url: NamedUrl::given("https://u:hunter2@example.org/v1?key=q5ecre7"),
+            base_url: NamedUrl::from_user("https://u:hunter2@example.org/v1?key=q5ecre7"),
             key: Some("sk-5ecre7".into()),
             timeout: Duration::from_secs(1),
         };
         let shown = format!("{settings:?}");
         assert!(!shown.contains("hunter2") && !shown.contains("5ecre7"), "{shown}");
-        let url = NamedUrl::given("https://example.org/v1");
+        let url = NamedUrl::from_user("https://example.org/v1");
         let endpoint = Endpoint::new(&url, settings.key.as_ref(), None).unwrap();
         assert!(endpoint.authorization.unwrap().1.is_sensitive());
         let named = Endpoint::new(&url, settings.key.as_ref(), Some("x-api-key")).unwrap();

@@ -37,7 +37,7 @@ static STUDY: StudyAccess = StudyAccess {
     provider: &ANTHROPIC,
     key_header: Some("x-api-key"),
     headers: &[("anthropic-version", "2023-06-01")],
-    translation: Some(posted),
+    translation: Some(translate),
     names: &["claude-*"],
     list: ModelList { path: &["v1", "models"], page: Some(("limit", "1000")) },
 };
@@ -94,7 +94,7 @@ impl Dialect for Anthropic {
         &["mcp_servers.*.authorization_token"]
     }
 
-    fn issued(&self) -> &'static [(&'static str, &'static [&'static str])] {
+    fn credential_paths(&self) -> &'static [(&'static str, &'static [&'static str])] {
         &[("/oauth/claude_cli/create_api_key", &["raw_key"])]
     }
 
@@ -145,7 +145,7 @@ impl Dialect for Anthropic {
         kind_of(data).is_some_and(|kind| kind == "message_stop" || kind == "error")
     }
 
-    fn assembled(&self, events: &[Value]) -> Value {
+    fn assemble(&self, events: &[Value]) -> Value {
         let mut message = Map::new();
         let mut blocks: BTreeMap<u64, StreamBlock> = BTreeMap::new();
         for event in events {
@@ -181,7 +181,7 @@ impl Dialect for Anthropic {
     }
 
     fn ending(&self, reply: &Value, has_end: bool) -> Ending {
-        Ending::or(error_in(&reply["error"]), || Ending::marked(has_end, "message_stop"))
+        Ending::or(error_in(&reply["error"]), || Ending::by_mark(has_end, "message_stop"))
     }
 
     fn reply_name(
@@ -212,8 +212,8 @@ impl Dialect for Anthropic {
     }
 }
 
-/// What is posted for a chat of a study.
-fn posted(chat: &Map<String, Value>) -> Result<PostedRequest, Inexpressible> {
+/// The request that is posted for a chat of a study.
+fn translate(chat: &Map<String, Value>) -> Result<PostedRequest, Inexpressible> {
     let mut chat = Chat::new(chat)?.with_a_user_first()?;
     if chat.fields.get("temperature").and_then(Value::as_f64).is_some_and(|t| t > 1.0) {
         let what = "this API allows 0 to 1";
@@ -383,7 +383,7 @@ mod tests {
                 "usage": {"output_tokens": 15}}),
             json!({"type": "message_stop"}),
         ];
-        let message = Anthropic.assembled(&events);
+        let message = Anthropic.assemble(&events);
         let due = json!({"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": [
                 {"type": "thinking", "thinking": "hm", "signature": "sig"}, {"type": "text", "text": "Let me look"},
                 {"type": "tool_use", "id": "t", "name": "f", "input": {"x": 1}}],
@@ -409,7 +409,7 @@ mod tests {
                 {"role": "user", "content": "go on"}],
             "tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}],
             "tool_choice": "required"});
-        let PostedRequest { path, body } = posted(chat.as_object().unwrap()).unwrap();
+        let PostedRequest { path, body } = translate(chat.as_object().unwrap()).unwrap();
         let text = |text: &str| json!({"type": "text", "text": text});
         let due = json!({"model": "claude", "temperature": 0.5, "stop_sequences": ["END"], "top_k": 5, "max_tokens": 4096,
             "system": [text("Be short.")],
@@ -430,7 +430,7 @@ mod tests {
         let text = |text: &str| json!([{"type": "text", "text": text}]);
         let posted = |messages: Value| {
             let chat = json!({"model": "m", "messages": messages});
-            let body = posted(chat.as_object().unwrap()).unwrap().body;
+            let body = translate(chat.as_object().unwrap()).unwrap().body;
             (body["system"].clone(), body["messages"].clone())
         };
         let system = json!({"role": "system", "content": "Ask."});
@@ -448,7 +448,7 @@ mod tests {
 
     #[test]
     fn what_it_cannot_express_is_refused() {
-        let refused = |chat: Value| posted(chat.as_object().unwrap()).unwrap_err().to_string();
+        let refused = |chat: Value| translate(chat.as_object().unwrap()).unwrap_err().to_string();
         let user = json!({"role": "user", "content": "a"});
         assert_eq!(
             refused(json!({"messages": [user], "seed": 3})),

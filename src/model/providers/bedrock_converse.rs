@@ -116,13 +116,13 @@ impl Dialect for BedrockConverse {
                 .is_ok_and(|it: Value| it["metadata"].is_object() || it["error"].is_object())
     }
 
-    fn assembled(&self, events: &[Value]) -> Value {
-        assembled(events)
+    fn assemble(&self, events: &[Value]) -> Value {
+        assemble(events)
     }
 
     fn ending(&self, reply: &Value, has_end: bool) -> Ending {
         let has_reason = reply["stopReason"].is_string();
-        Ending::or(failed(reply), || Ending::marked(has_end || has_reason, "messageStop"))
+        Ending::or(failure(reply), || Ending::by_mark(has_end || has_reason, "messageStop"))
     }
 
     fn reply_name(&self, fields: &Map<String, Value>, _: Option<&Value>) -> Option<&'static str> {
@@ -168,7 +168,7 @@ pub(super) fn error_body(problem: &Problem<'_>) -> Value {
 }
 
 /// The failure that a stream says, whose codes are the names of Bedrock's exceptions.
-pub(super) fn failed(reply: &Value) -> Option<Failure> {
+pub(super) fn failure(reply: &Value) -> Option<Failure> {
     let failure = error_in(&reply["error"])?;
     let kind = match reply["error"]["code"].as_str().unwrap_or("") {
         "throttlingException" => FailureKind::RateLimited,
@@ -178,8 +178,8 @@ pub(super) fn failed(reply: &Value) -> Option<Failure> {
     Some(Failure { kind, ..failure })
 }
 
-/// The counts of a usage. What was read from the cache or written to it is not among the `inputTokens` (the user guide
-/// of Bedrock, "Prompt caching").
+/// The counts of a usage. Tokens that were read from the cache or written to it are not among the `inputTokens` (the user
+/// guide of Bedrock, "Prompt caching").
 fn counts(usage: &Value) -> TokenCounts {
     let count = |names: [&str; 2]| names.iter().find_map(|name| usage[*name].as_u64());
     // Nova's replies of InvokeModel have the longer names.
@@ -195,7 +195,7 @@ fn counts(usage: &Value) -> TokenCounts {
 }
 
 /// The reply that the events of a stream amount to.
-pub(super) fn assembled(events: &[Value]) -> Value {
+pub(super) fn assemble(events: &[Value]) -> Value {
     let (mut reply, mut blocks) = (Map::new(), BTreeMap::<u64, StreamBlock>::new());
     let mut role = Value::from("assistant");
     // The events of InvokeModel have the metrics of their model beside them.
@@ -223,7 +223,7 @@ pub(super) fn assembled(events: &[Value]) -> Value {
 /// A block of a stream, as far as it has come.
 #[derive(Default)]
 struct StreamBlock {
-    /// What is not a call of a tool.
+    /// The fields other than a call of a tool.
     fields: Map<String, Value>,
     call: Option<Map<String, Value>>,
     /// The JSON of a tool's input, which comes in pieces.
@@ -249,7 +249,7 @@ impl StreamBlock {
         }
     }
 
-    /// What a reply that is not streamed has in `reasoningText`.
+    /// Adds pieces to the `reasoningText` that a reply has if it is not streamed.
     fn reason(&mut self, parts: &Map<String, Value>) {
         let content = self.fields.entry("reasoningContent").or_insert_with(|| json!({}));
         for (name, value) in parts {
@@ -313,7 +313,7 @@ mod tests {
                 {"text": "One two"},
                 {"toolUse": {"toolUseId": "t", "name": "f", "input": {"x": 1}}}]}},
             "stopReason": "tool_use", "usage": usage, "metrics": {"latencyMs": 9}});
-        assert_eq!(BedrockConverse.assembled(&events), whole);
+        assert_eq!(BedrockConverse.assemble(&events), whole);
         assert!(BedrockConverse.is_last(&events[11].to_string()));
         assert!(!BedrockConverse.is_last(&events[10].to_string()));
         let answer = BedrockConverse.answer(whole).unwrap();
@@ -332,7 +332,7 @@ mod tests {
     fn a_stream_that_failed_or_was_cut_off_says_so() {
         let begun = delta(0, json!({"text": "One"}));
         let ending =
-            |events: &[Value]| BedrockConverse.ending(&BedrockConverse.assembled(events), false);
+            |events: &[Value]| BedrockConverse.ending(&BedrockConverse.assemble(events), false);
         assert_eq!(ending(std::slice::from_ref(&begun)), Ending::CutOff("messageStop"));
         let stop = json!({"messageStop": {"stopReason": "end_turn"}});
         assert_eq!(ending(&[begun.clone(), stop]), Ending::Answered);

@@ -24,7 +24,7 @@ use crate::prompt::Api;
 #[derive(Debug)]
 pub(super) struct BedrockInvoke;
 
-/// What the last event of a stream has, whatever the model.
+/// The field that the last event of a stream has with every model.
 const METRICS: &str = "amazon-bedrock-invocationMetrics";
 
 /// Where models without messages have their prompt: Titan the second, the others the first.
@@ -95,7 +95,7 @@ impl Dialect for BedrockInvoke {
         let Some(name) = PROMPTS.into_iter().find(|name| body.contains_key(*name)) else {
             return body.get("messages").is_some_and(Value::is_array).then_some((Api::Chat, body));
         };
-        // What it was is marked.
+        // Marks the field that had the text.
         let text = body.insert(name.to_owned(), "text".into()).filter(Value::is_string)?;
         let messages = json!([{"role": "user", "content": text}]);
         body.insert("messages".to_owned(), messages).is_none().then_some((Api::Chat, body))
@@ -131,15 +131,15 @@ impl Dialect for BedrockInvoke {
                 && serde_json::from_str(data).is_ok_and(|event: Value| event["error"].is_object())
     }
 
-    fn assembled(&self, events: &[Value]) -> Value {
+    fn assemble(&self, events: &[Value]) -> Value {
         let has = |place: &str| events.iter().any(|event| event.pointer(place).is_some());
         let is = |kind: &str| events.iter().any(|event| event["type"] == kind);
         let mut reply = match () {
-            () if is("message_start") => Anthropic.assembled(events),
+            () if is("message_start") => Anthropic.assemble(events),
             () if has("/messageStart") || has("/contentBlockDelta") => {
-                bedrock_converse::assembled(events)
+                bedrock_converse::assemble(events)
             }
-            () if has("/choices") => OpenAiChat.assembled(events),
+            () if has("/choices") => OpenAiChat.assemble(events),
             () => with_whole_text(events),
         };
         for event in events {
@@ -153,8 +153,8 @@ impl Dialect for BedrockInvoke {
     }
 
     fn ending(&self, reply: &Value, has_end: bool) -> Ending {
-        let failed = bedrock_converse::failed(reply);
-        Ending::or(failed, || Ending::marked(has_end, "the metrics of its invocation"))
+        let failed = bedrock_converse::failure(reply);
+        Ending::or(failed, || Ending::by_mark(has_end, "the metrics of its invocation"))
     }
 
     /// Its replies are those of other APIs, or of single models.
@@ -309,7 +309,7 @@ mod tests {
                 BedrockInvoke.is_last(&last.to_string())
                     && !BedrockInvoke.is_last(&first.to_string())
             );
-            let answer = BedrockInvoke.answer(BedrockInvoke.assembled(&[first, last])).unwrap();
+            let answer = BedrockInvoke.answer(BedrockInvoke.assemble(&[first, last])).unwrap();
             assert_eq!(answer.content, Content::from("One two"));
             assert_eq!(answer.finish_reason.as_deref(), Some("stop"));
             assert_eq!(answer.usage, counted(Some(3), Some(2)));
@@ -336,7 +336,7 @@ mod tests {
                 "usage": {"prompt_tokens": 3, "completion_tokens": 2}, METRICS: {"inputTokenCount": 3}}),
         ];
         for events in [&anthropic[..], &nova, &chat] {
-            let reply = BedrockInvoke.assembled(events);
+            let reply = BedrockInvoke.assemble(events);
             assert_eq!(BedrockInvoke.ending(&reply, true), Ending::Answered);
             let answer = BedrockInvoke.answer(reply).unwrap();
             assert_eq!(answer.content, Content::from("One two"));

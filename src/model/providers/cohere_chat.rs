@@ -99,7 +99,7 @@ impl Dialect for CohereChat {
         kind_of(data).is_some_and(|kind| kind == "message-end")
     }
 
-    fn assembled(&self, events: &[Value]) -> Value {
+    fn assemble(&self, events: &[Value]) -> Value {
         let (mut reply, mut message) = (Map::new(), Map::new());
         let mut contents: BTreeMap<u64, Map<String, Value>> = BTreeMap::new();
         let mut calls: BTreeMap<u64, Value> = BTreeMap::new();
@@ -157,7 +157,7 @@ impl Dialect for CohereChat {
         let failed = error_in(&reply["error"]).or_else(|| {
             reply["finish_reason"].as_str().filter(|reason| FAILED.contains(reason)).map(failed_as)
         });
-        Ending::or(failed, || Ending::marked(has_end, "message-end"))
+        Ending::or(failed, || Ending::by_mark(has_end, "message-end"))
     }
 
     fn reply_name(&self, fields: &Map<String, Value>, _: Option<&Value>) -> Option<&'static str> {
@@ -175,7 +175,7 @@ impl Dialect for CohereChat {
         let contents = message["content"].as_array().into_iter().flatten();
         let thinking: String = contents.filter_map(|part| part["thinking"].as_str()).collect();
         let usage = &reply["usage"];
-        // What is charged, `billed_units`, leaves out what Cohere adds to a prompt.
+        // The charged counts, `billed_units`, leave out the tokens that Cohere adds to a prompt.
         let counts = TokenCounts {
             prompt: usage["tokens"]["input_tokens"].as_u64(),
             completion: usage["tokens"]["output_tokens"].as_u64(),
@@ -246,7 +246,7 @@ mod tests {
             "citations": [citation],
             "tool_calls": [{"id": "a", "type": "function", "function": {"name": "f", "arguments": "{\"x\":1}"}}]},
             "finish_reason": "TOOL_CALL", "usage": usage});
-        assert_eq!(CohereChat.assembled(&events), whole);
+        assert_eq!(CohereChat.assemble(&events), whole);
         assert!(CohereChat.is_last(&events[14].to_string()));
         assert!(!CohereChat.is_last(&events[13].to_string()));
         let answer = CohereChat.answer(whole).unwrap();
@@ -265,7 +265,7 @@ mod tests {
     fn a_stream_ends_with_an_answer_or_fails_or_is_cut_off() {
         let begun = part("content-delta", 0, json!({"content": {"text": "One"}}));
         let ending =
-            |events: &[Value], has_end| CohereChat.ending(&CohereChat.assembled(events), has_end);
+            |events: &[Value], has_end| CohereChat.ending(&CohereChat.assemble(events), has_end);
         assert_eq!(ending(std::slice::from_ref(&begun), false), Ending::CutOff("message-end"));
         let stopped = [begun.clone(), end(json!({"finish_reason": "COMPLETE"}))];
         assert_eq!(ending(&stopped, true), Ending::Answered);

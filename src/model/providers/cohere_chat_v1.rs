@@ -121,7 +121,7 @@ impl Dialect for CohereChatV1 {
     }
 
     /// The last event has the whole reply; what came before it counts where it is missing.
-    fn assembled(&self, events: &[Value]) -> Value {
+    fn assemble(&self, events: &[Value]) -> Value {
         let mut reply = Map::new();
         for event in events {
             let mut keep = |name: &str| {
@@ -168,7 +168,7 @@ impl Dialect for CohereChatV1 {
     fn ending(&self, reply: &Value, has_end: bool) -> Ending {
         let failed = error_in(&reply["error"])
             .or_else(|| (reply["finish_reason"] == "ERROR").then(|| failed_as("ERROR")));
-        Ending::or(failed, || Ending::marked(has_end, "stream-end"))
+        Ending::or(failed, || Ending::by_mark(has_end, "stream-end"))
     }
 
     fn reply_name(&self, fields: &Map<String, Value>, _: Option<&Value>) -> Option<&'static str> {
@@ -258,14 +258,14 @@ mod tests {
     #[test]
     fn a_stream_is_read_as_far_as_it_came_and_its_last_event_has_all() {
         let mut events = events();
-        let without = CohereChatV1.answer(CohereChatV1.assembled(&events)).unwrap();
+        let without = CohereChatV1.answer(CohereChatV1.assemble(&events)).unwrap();
         assert_eq!(without.extra["citations"].as_array().unwrap().len(), 2);
         let tokens = json!({"tokens": {"input_tokens": 3, "output_tokens": 2}});
         events[7]["response"] = json!({"text": "One two", "generation_id": "i", "citations": without.extra["citations"],
             "tool_calls": [{"name": "f", "parameters": {"x": 1}}], "finish_reason": "COMPLETE", "meta": tokens});
         assert!(CohereChatV1.is_last(&events[7].to_string()));
         assert!(!CohereChatV1.is_last(&events[6].to_string()));
-        let whole = CohereChatV1.answer(CohereChatV1.assembled(&events)).unwrap();
+        let whole = CohereChatV1.answer(CohereChatV1.assemble(&events)).unwrap();
         assert_eq!(CohereChatV1.answer(events[7]["response"].clone()).unwrap(), whole);
         assert_eq!(whole.usage.unwrap().prompt_tokens, Some(3));
         for answer in [without, whole] {
@@ -281,7 +281,7 @@ mod tests {
     #[test]
     fn a_stream_ends_with_an_answer_or_fails_or_is_cut_off() {
         let ending = |events: &[Value], has_end| {
-            CohereChatV1.ending(&CohereChatV1.assembled(events), has_end)
+            CohereChatV1.ending(&CohereChatV1.assemble(events), has_end)
         };
         assert_eq!(ending(&events()[..3], false), Ending::CutOff("stream-end"));
         assert_eq!(ending(&events(), true), Ending::Answered);

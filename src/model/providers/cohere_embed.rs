@@ -56,7 +56,7 @@ impl Dialect for CohereEmbed {
         false
     }
 
-    fn assembled(&self, _events: &[Value]) -> Value {
+    fn assemble(&self, _events: &[Value]) -> Value {
         Value::Null
     }
 

@@ -1,4 +1,4 @@
-//! The conversation of a request, as chat completions have it. What they cannot hold is listed.
+//! The conversation of a request, in the form of chat completions. Parts that this form cannot hold are listed.
 
 use serde_json::{Map, Value, json};
 
@@ -23,7 +23,7 @@ pub struct CalledTool<'a> {
     pub id: Option<&'a str>,
     /// The tool.
     pub name: &'a str,
-    /// The arguments: what the JSON in them says, or the text itself if it is not JSON.
+    /// The arguments: the parsed JSON, or the text itself if it is not JSON.
     pub arguments: Value,
 }
 

@@ -2,11 +2,11 @@
 //!
 //! Only the fields that an API documents for a credential hold one. A field of the same name elsewhere (in the schema of a tool, in
 //! a message, in the arguments of a call) is content. Each API's fields are in its own file ([`Dialect::credentials`](super::Dialect::credentials),
-//! [`Dialect::issued`](super::Dialect::issued)); this one reads them, in JSON, in forms and in parts of forms.
+//! [`Dialect::credential_paths`](super::Dialect::credential_paths)); this one reads them, in JSON, in forms and in parts of forms.
 
 use std::ops::Range;
 
-use super::json_texts::{JsonStep, each_text, unescaped};
+use super::json_texts::{JsonStep, each_text, unescape};
 use super::other::GRANTS;
 use super::{dialects, ends_like};
 use crate::model::key_names::{is_a_key, is_placeholder, percent_decoded};
@@ -16,7 +16,7 @@ use crate::model::key_names::{is_a_key, is_placeholder, percent_decoded};
 pub struct Credential {
     /// Where it stands.
     pub place: Range<usize>,
-    /// What it is, with its escapes undone.
+    /// The key, with its escapes undone.
     pub text: String,
 }
 
@@ -26,7 +26,7 @@ const A_KEY: &str = "{key}";
 /// Stands in a wrapper for an item of a list.
 const ITEM: &str = "[]";
 
-/// What a request may be wrapped in: a line or an item of a batch, a session, an item of a list of requests for several providers.
+/// The wrappers of a request: a line or an item of a batch, a session, an item of a list of requests for several providers.
 const WRAPPERS: &[&[&str]] = &[
     &[],
     &[ITEM],
@@ -47,7 +47,7 @@ pub fn in_request(path: &str, content_type: &str, body: &[u8]) -> Vec<Credential
 
 /// The keys that the answer to a request to this path brings.
 pub fn in_answer(path: &str, content_type: &str, body: &[u8]) -> Vec<Credential> {
-    let issued = dialects().flat_map(|dialect| at_path(dialect.issued(), path));
+    let issued = dialects().flat_map(|dialect| at_path(dialect.credential_paths(), path));
     let fields: Vec<Vec<&str>> = issued.map(steps).collect();
     match fields.is_empty() {
         true => Vec::new(),
@@ -55,7 +55,7 @@ pub fn in_answer(path: &str, content_type: &str, body: &[u8]) -> Vec<Credential>
     }
 }
 
-/// The fields of what is at a path.
+/// The fields that are listed for a path.
 fn at_path<'a>(
     all: &'static [(&'static str, &'static [&'static str])],
     path: &'a str,
@@ -116,7 +116,7 @@ fn each_field(
             })
         };
         if fields.iter().any(is_one) {
-            let text = unescaped(&body[place.clone()]).into_owned();
+            let text = unescape(&body[place.clone()]).into_owned();
             add(place, text);
         }
     });
@@ -186,7 +186,7 @@ fn part_name(head: &str) -> Option<String> {
 }
 
 /// A body with `by` in place of each of these keys. Nothing else in it changes.
-pub fn replaced(body: &[u8], keys: &[Credential], by: &[u8]) -> Vec<u8> {
+pub fn replace(body: &[u8], keys: &[Credential], by: &[u8]) -> Vec<u8> {
     let (mut out, mut from) = (Vec::with_capacity(body.len()), 0);
     for Credential { place, .. } in keys {
         out.extend_from_slice(&body[from..place.start]);

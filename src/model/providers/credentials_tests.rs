@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::credentials::{in_answer, in_request, replaced};
+use super::credentials::{in_answer, in_request, replace};
 use super::dialects;
 
 const KEY: &str = "K3y-0123456789";
@@ -22,7 +22,7 @@ fn at(place: &[&str], value: &str) -> Value {
 
 fn struck(path: &str, content_type: &str, body: &str) -> String {
     let found = in_request(path, content_type, body.as_bytes());
-    String::from_utf8(replaced(body.as_bytes(), &found, b"[key]")).unwrap()
+    String::from_utf8(replace(body.as_bytes(), &found, b"[key]")).unwrap()
 }
 
 #[test]
@@ -87,16 +87,13 @@ fn every_credential_of_an_answer_is_struck() {
         let steps: Vec<&str> = place.split('.').collect();
         let body = at(&steps, KEY).to_string();
         let found = in_answer(path, "application/json", body.as_bytes());
-        let said = String::from_utf8(replaced(body.as_bytes(), &found, b"[key]")).unwrap();
+        let said = String::from_utf8(replace(body.as_bytes(), &found, b"[key]")).unwrap();
         assert_eq!(said, body.replace(KEY, "[key]"), "{path}");
         assert_eq!(in_answer("/chat/completions", "application/json", body.as_bytes()), []);
     }
     let form = b"access_token=gho_0123456789&scope=repo&token_type=bearer";
     let found = in_answer("/login/oauth/access_token", "application/x-www-form-urlencoded", form);
-    assert_eq!(
-        replaced(form, &found, b"[key]"),
-        b"access_token=[key]&scope=repo&token_type=bearer"
-    );
+    assert_eq!(replace(form, &found, b"[key]"), b"access_token=[key]&scope=repo&token_type=bearer");
 }
 
 #[test]

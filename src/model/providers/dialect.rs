@@ -48,7 +48,7 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         &[]
     }
 
-    /// The fields of a body that cannot change what is answered, each with the reason.
+    /// The fields of a body that cannot change the answer, each with the reason.
     fn transport(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
@@ -62,12 +62,12 @@ pub trait Dialect: Send + Sync + fmt::Debug {
 
     /// The ends of the paths whose answers bring a credential, each with the fields that hold it, written like
     /// [`credentials`](Self::credentials).
-    fn issued(&self) -> &'static [(&'static str, &'static [&'static str])] {
+    fn credential_paths(&self) -> &'static [(&'static str, &'static [&'static str])] {
         &[]
     }
 
-    /// Passes on each id in a stored body that the client may have invented, and that means nothing but which others are equal to
-    /// it. None of them names what a server has stored.
+    /// Passes on each id in a stored body that the client may have invented, and that only shows which others are equal to
+    /// it. None of them names data that a server has stored.
     fn invented_ids(&self, _body: &mut Value, _each: &mut dyn FnMut(&mut String)) {}
 
     /// Whether the answer is asked for as a stream.
@@ -75,12 +75,12 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         body.get("stream").and_then(Value::as_bool).unwrap_or(false)
     }
 
-    /// What the body asks, as a request is stored: a chat has its conversation in `messages`, an
-    /// embedding its text in `input`. `None` if the body is not one of this API.
+    /// The prompt of the body, as a request is stored: a chat has its conversation in `messages`,
+    /// an embedding its text in `input`. `None` if the body is not one of this API.
     fn prompt(&self, body: Map<String, Value>) -> Option<(Api, Map<String, Value>)>;
 
-    /// The body that [`prompt`](Self::prompt) was given, without transport fields but for what asks
-    /// for a stream.
+    /// The body that [`prompt`](Self::prompt) was given, without transport fields except the one
+    /// that asks for a stream.
     fn body(
         &self,
         mut prompt: Map<String, Value>,
@@ -111,7 +111,7 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     }
 
     /// The reply that a stream's events amount to, as if it had not been streamed.
-    fn assembled(&self, events: &[Value]) -> Value;
+    fn assemble(&self, events: &[Value]) -> Value;
 
     /// How a reply ended. `has_end` says whether it is whole by itself, not being a stream, or has the event
     /// that ends a stream ([`is_last`](Self::is_last)).
@@ -155,10 +155,10 @@ pub enum NotRead {
     /// It is not in the form of this API, though it may be in that of another.
     #[error("it is not in the form of its API")]
     OtherForm(Value),
-    /// It lacks what its API has.
+    /// It lacks a part that its API has.
     #[error("it has no {0}")]
     Missing(&'static str),
-    /// It is not what the API sends.
+    /// It does not have the form that the API sends.
     #[error("{0}")]
     Shape(#[from] serde_json::Error),
     /// The reader stopped at it.
@@ -166,7 +166,7 @@ pub enum NotRead {
     Fault(#[from] ReaderFault),
 }
 
-/// What a client is told in the words of its API.
+/// An error for a client, in the words of its API.
 #[derive(Debug, Clone, Copy)]
 pub struct Problem<'a> {
     /// The HTTP status.

@@ -21,7 +21,7 @@ pub enum Ending {
 
 impl Ending {
     /// That of a reply without an error; `mark` is what ends a stream, if this one did not have it.
-    pub(super) fn marked(has_mark: bool, mark: &'static str) -> Self {
+    pub(super) fn by_mark(has_mark: bool, mark: &'static str) -> Self {
         if has_mark { Ending::Answered } else { Ending::CutOff(mark) }
     }
 
@@ -31,7 +31,8 @@ impl Ending {
     }
 }
 
-/// What the `error` of a reply says; `None` if it says nothing, such as null or an empty object.
+/// The failure in the `error` of a reply; `None` if it says nothing, such as null or an empty
+/// object.
 pub(super) fn error_in(error: &Value) -> Option<Failure> {
     let said = match error {
         Value::String(text) if !text.is_empty() => text.clone(),
@@ -39,7 +40,7 @@ pub(super) fn error_in(error: &Value) -> Option<Failure> {
             Value::String(text) if !text.is_empty() => text.clone(),
             _ => error.to_string(),
         },
-        // As SDKs have it: whatever is not nothing.
+        // As SDKs have it: any value that is not empty.
         Value::Array(items) if !items.is_empty() => error.to_string(),
         Value::Number(number) if number.as_f64() != Some(0.0) => error.to_string(),
         Value::Bool(true) => error.to_string(),

@@ -34,7 +34,7 @@ static STUDY: StudyAccess = StudyAccess {
     provider: &GEMINI,
     key_header: Some("x-goog-api-key"),
     headers: &[],
-    translation: Some(posted),
+    translation: Some(translate),
     names: &["gemini-*", "gemma-*", "learnlm-*"],
     list: ModelList { path: &["v1beta", "models"], page: Some(("pageSize", "1000")) },
 };
@@ -84,7 +84,7 @@ impl Dialect for Gemini {
     }
 
     /// The name of a token is the token.
-    fn issued(&self) -> &'static [(&'static str, &'static [&'static str])] {
+    fn credential_paths(&self) -> &'static [(&'static str, &'static [&'static str])] {
         &[("/auth_tokens", &["name"])]
     }
 
@@ -188,7 +188,7 @@ impl Dialect for Gemini {
         true
     }
 
-    fn assembled(&self, events: &[Value]) -> Value {
+    fn assemble(&self, events: &[Value]) -> Value {
         let mut reply = Map::new();
         let mut candidates: BTreeMap<u64, (Map<String, Value>, Vec<Value>)> = BTreeMap::new();
         // A stream that says nothing is an empty answer.
@@ -221,7 +221,7 @@ impl Dialect for Gemini {
         let has_reason = first_of(reply)["finishReason"].is_string()
             || reply["promptFeedback"]["blockReason"].is_string();
         Ending::or(error_in(&reply["error"]), || {
-            Ending::marked(has_end || has_reason, "a finishReason")
+            Ending::by_mark(has_end || has_reason, "a finishReason")
         })
     }
 
@@ -329,7 +329,7 @@ fn add_part(parts: &mut Vec<Value>, part: &Value) {
 }
 
 /// What is posted for a chat of a study.
-fn posted(chat: &Map<String, Value>) -> Result<PostedRequest, Inexpressible> {
+fn translate(chat: &Map<String, Value>) -> Result<PostedRequest, Inexpressible> {
     let mut chat = Chat::new(chat)?.with_a_user_first()?;
     chat.without(&["logit_bias", "n", "tool_choice"])?;
     let text = |text: &String| json!({"text": text});
@@ -433,7 +433,7 @@ mod tests {
             last,
         ];
         assert!(Gemini.is_last(&events[3].to_string()) && !Gemini.is_last(&events[2].to_string()));
-        let answer = Gemini.answer(Gemini.assembled(&events)).unwrap();
+        let answer = Gemini.answer(Gemini.assemble(&events)).unwrap();
         assert_eq!(answer.content, Content::from("One two"));
         assert_eq!(answer.finish_reason.as_deref(), Some("STOP"));
         assert_eq!(answer.extra["reasoning"], "hm");
@@ -452,7 +452,7 @@ mod tests {
             of(0, " two", json!("STOP")),
         ];
         assert!(!Gemini.is_last(&events[2].to_string()) && Gemini.is_last(&events[3].to_string()));
-        let streamed = Gemini.assembled(&events);
+        let streamed = Gemini.assemble(&events);
         let mut whole = streamed.clone();
         whole["candidates"].as_array_mut().unwrap().reverse();
         for reply in [streamed, whole] {
@@ -475,7 +475,7 @@ mod tests {
             "response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "object"}}},
             "tools": [{"type": "function", "function": {"name": "f", "description": "d", "parameters": {"type": "object"}}}],
             "safetySettings": [], "generationConfig": {"topK": 4}});
-        let PostedRequest { path, body } = posted(chat.as_object().unwrap()).unwrap();
+        let PostedRequest { path, body } = translate(chat.as_object().unwrap()).unwrap();
         let due = json!({"contents": [{"role": "user", "parts": [{"text": "a"}]},
                 {"role": "model", "parts": [{"text": "b"}, {"functionCall": {"name": "f", "args": {"x": 1}}}]},
                 {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"result": "one"}}}]}],
@@ -490,12 +490,12 @@ mod tests {
         );
         let plain = json!({"model": "m", "messages": [{"role": "user", "content": "a"}]});
         let due = json!({"contents": [{"role": "user", "parts": [{"text": "a"}]}]});
-        assert_eq!(posted(plain.as_object().unwrap()).unwrap().body, due);
+        assert_eq!(translate(plain.as_object().unwrap()).unwrap().body, due);
         // No user begins this conversation, and one message says nothing.
         let asks = json!({"model": "m", "messages": [{"role": "system", "content": "Ask."},
             {"role": "assistant", "content": "Why?"}, {"role": "user", "content": ""}, {"role": "user", "content": "So."}]});
         let due = json!({"contents": [{"role": "user", "parts": [{"text": "Ask."}]},
             {"role": "model", "parts": [{"text": "Why?"}]}, {"role": "user", "parts": [{"text": "So."}]}]});
-        assert_eq!(posted(asks.as_object().unwrap()).unwrap().body, due);
+        assert_eq!(translate(asks.as_object().unwrap()).unwrap().body, due);
     }
 }

@@ -69,7 +69,7 @@ impl Dialect for GeminiEmbed {
         false
     }
 
-    fn assembled(&self, _events: &[Value]) -> Value {
+    fn assemble(&self, _events: &[Value]) -> Value {
         Value::Null
     }
 

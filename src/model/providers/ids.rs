@@ -23,12 +23,12 @@ pub(super) fn at(value: &mut Value, path: &[&str], each: &mut dyn FnMut(&mut Str
 mod tests {
     use serde_json::json;
 
-    use super::super::{DIALECTS, named};
+    use super::super::{DIALECTS, by_name};
 
     /// What the dialect of a name passes on.
     fn ids(dialect: &str, body: serde_json::Value) -> Vec<String> {
         let (mut body, mut found) = (body, Vec::new());
-        named(dialect).unwrap().invented_ids(&mut body, &mut |id| found.push(id.clone()));
+        by_name(dialect).unwrap().invented_ids(&mut body, &mut |id| found.push(id.clone()));
         found
     }
 

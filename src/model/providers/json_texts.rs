@@ -1,4 +1,4 @@
-//! Where the texts of a JSON document stand, byte by byte: what is replaced there leaves the rest of the document as it is.
+//! The places of the texts in a JSON document, byte by byte: replacing a text leaves the rest of the document as it is.
 //!
 //! Nothing here has to be whole or correct: several documents in a row, one that was cut off, and one that is nested deeper than
 //! any reader goes have texts as well.
@@ -45,7 +45,7 @@ pub(super) fn each_text<'a>(json: &'a [u8], mut each: impl FnMut(&[JsonStep<'a>]
             b'"' => {
                 let end = at + length(&json[at..]);
                 match way.last_mut().filter(|_| is_name) {
-                    Some(step) => *step = JsonStep::Field(unescaped(&json[at..end])),
+                    Some(step) => *step = JsonStep::Field(unescape(&json[at..end])),
                     None => each(&way, at..end),
                 }
                 is_name = false;
@@ -69,8 +69,8 @@ fn length(text: &[u8]) -> usize {
     text.len()
 }
 
-/// What a text says.
-pub(super) fn unescaped(text: &[u8]) -> Cow<'_, str> {
+/// A text with its escapes undone.
+pub(super) fn unescape(text: &[u8]) -> Cow<'_, str> {
     let said = String::from_utf8_lossy(text);
     if !said.contains('\\') {
         return said;

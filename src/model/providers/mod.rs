@@ -92,7 +92,7 @@ pub fn at(path: &str) -> &'static dyn Dialect {
 }
 
 /// The API of a name.
-pub fn named(name: &str) -> Option<&'static dyn Dialect> {
+pub fn by_name(name: &str) -> Option<&'static dyn Dialect> {
     dialects().find(|dialect| dialect.name() == name)
 }
 
@@ -111,7 +111,7 @@ pub fn paths() -> impl Iterator<Item = &'static str> {
 /// The conversation of a stored request to the API of this name; `None` if it has none.
 pub fn conversation(dialect: &str, body: &Map<String, Value>) -> Option<Conversation> {
     let messages = body.get("messages")?.as_array()?;
-    let dialect = named(dialect)?;
+    let dialect = by_name(dialect)?;
     let read = || {
         let mut chat = Conversation::default();
         dialect.converse(body, messages, &mut chat);
@@ -131,7 +131,7 @@ pub fn conversation_of(request: &Request) -> Option<Conversation> {
     let chat = openai_chat::OpenAiChat.name();
     let name = body.get("http").and_then(|address| address["dialect"].as_str()).unwrap_or(chat);
     let name = name.split('@').next().unwrap_or(name);
-    conversation(if named(name).is_some() { name } else { chat }, body)
+    conversation(if by_name(name).is_some() { name } else { chat }, body)
 }
 
 /// How studies ask, API by API. The first is the one in whose form they write their requests.
@@ -164,7 +164,7 @@ pub fn default_url(upstream: &str) -> Option<&'static str> {
 pub fn base_url(upstream: &str, given: &str) -> String {
     match provider(upstream) {
         Some(provider) => provider.base_url(given),
-        None => provider::trimmed(given).to_owned(),
+        None => provider::trim_url(given).to_owned(),
     }
 }
 
@@ -232,7 +232,7 @@ pub struct ReplyOf {
 
 impl ReplyOf {
     /// Recognises the whole reply of an API by its fields.
-    pub fn recognised(fields: &Map<String, Value>) -> Option<Self> {
+    pub fn recognise(fields: &Map<String, Value>) -> Option<Self> {
         ReplyOf::with_content(fields, fields.get("content"))
     }
 
@@ -417,7 +417,7 @@ mod tests {
     #[test]
     fn a_whole_reply_is_recognised() {
         let of = |reply: Value| {
-            ReplyOf::recognised(reply.as_object().unwrap())
+            ReplyOf::recognise(reply.as_object().unwrap())
                 .map(|reply| (reply.api, reply.dialect.is_pasted()))
         };
         assert_eq!(

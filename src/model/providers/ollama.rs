@@ -131,7 +131,7 @@ impl Dialect for Ollama {
             })
     }
 
-    fn assembled(&self, events: &[Value]) -> Value {
+    fn assemble(&self, events: &[Value]) -> Value {
         let (mut reply, mut message, mut calls) = (Map::new(), Map::new(), Vec::new());
         let mut said = Map::new();
         for event in events {
@@ -164,7 +164,7 @@ impl Dialect for Ollama {
     }
 
     fn ending(&self, reply: &Value, has_end: bool) -> Ending {
-        Ending::or(error_in(&reply["error"]), || Ending::marked(has_end, "\"done\": true"))
+        Ending::or(error_in(&reply["error"]), || Ending::by_mark(has_end, "\"done\": true"))
     }
 
     fn reply_name(&self, fields: &Map<String, Value>, _: Option<&Value>) -> Option<&'static str> {
@@ -220,7 +220,7 @@ mod tests {
                 "prompt_eval_count": 5, "eval_count": 6}),
         ];
         assert!(Ollama.is_last(&chat[3].to_string()) && !Ollama.is_last(&chat[2].to_string()));
-        let answer = Ollama.answer(Ollama.assembled(&chat)).unwrap();
+        let answer = Ollama.answer(Ollama.assemble(&chat)).unwrap();
         assert_eq!(answer.content, Content::from("One two"));
         assert_eq!(answer.extra["thinking"], "hm");
         assert_eq!(answer.extra["tool_calls"][0]["function"]["name"], "f");
@@ -229,7 +229,7 @@ mod tests {
             json!({"model": "m", "response": "One ", "done": false}),
             json!({"model": "m", "response": "two", "done": true, "done_reason": "length"}),
         ];
-        let answer = Ollama.answer(Ollama.assembled(&generate)).unwrap();
+        let answer = Ollama.answer(Ollama.assemble(&generate)).unwrap();
         assert_eq!(
             (answer.content, answer.finish_reason.as_deref()),
             (Content::from("One two"), Some("length"))

@@ -89,7 +89,7 @@ impl Dialect for OpenAiAudio {
         kind_of(data).is_some_and(|kind| kind.ends_with(".done") || kind == "error")
     }
 
-    fn assembled(&self, events: &[Value]) -> Value {
+    fn assemble(&self, events: &[Value]) -> Value {
         let (mut reply, mut bytes) = (Map::new(), 0);
         for event in events {
             match event["type"].as_str() {
@@ -117,7 +117,7 @@ impl Dialect for OpenAiAudio {
     }
 
     fn ending(&self, reply: &Value, has_end: bool) -> Ending {
-        Ending::or(error_in(&reply["error"]), || Ending::marked(has_end, "an event that is done"))
+        Ending::or(error_in(&reply["error"]), || Ending::by_mark(has_end, "an event that is done"))
     }
 
     /// An object with a text may be anything.
@@ -164,13 +164,13 @@ mod tests {
         let plain = OpenAiAudio.of_bytes(b"One two").unwrap();
         let whole = json!({"text": "One two", "usage": usage});
         for (reply, tokens) in
-            [(OpenAiAudio.assembled(&events), Some(2)), (whole, Some(2)), (plain, None)]
+            [(OpenAiAudio.assemble(&events), Some(2)), (whole, Some(2)), (plain, None)]
         {
             let answer = OpenAiAudio.answer(reply).unwrap();
             assert_eq!(answer.content.text(), "One two");
             assert_eq!(answer.usage.and_then(|usage| usage.completion_tokens), tokens);
         }
-        let cut = OpenAiAudio.assembled(&events[..1]);
+        let cut = OpenAiAudio.assemble(&events[..1]);
         assert_eq!(OpenAiAudio.ending(&cut, false), Ending::CutOff("an event that is done"));
         assert_eq!(OpenAiAudio.of_bytes(b" {\"text\": \"a\"}"), None);
     }
@@ -183,7 +183,7 @@ mod tests {
             json!({"type": "speech.audio.delta", "audio": "AAA="}),
             json!({"type": "speech.audio.done", "usage": {"input_tokens": 1, "output_tokens": 9}}),
         ];
-        for reply in [sound, OpenAiAudio.assembled(&events)] {
+        for reply in [sound, OpenAiAudio.assemble(&events)] {
             let answer = OpenAiAudio.answer(reply).unwrap();
             assert_eq!((answer.content.text(), &answer.extra["audio"]), ("", &json!({"bytes": 3})));
         }

@@ -199,7 +199,7 @@ impl Dialect for OpenAiChat {
         if !body.get("messages").is_some_and(Value::is_array) {
             return None;
         }
-        // As in a study, where it is what a request has if it says nothing.
+        // As in a study, where 1 is the default.
         if body.get("n").is_some_and(|n| n.as_f64() == Some(1.0)) {
             body.remove("n");
         }
@@ -216,11 +216,11 @@ impl Dialect for OpenAiChat {
         data.trim_start().starts_with("[DONE]")
             || data.contains("\"error\"")
                 && serde_json::from_str(data).is_ok_and(|event: Value| {
-                    matches!(self.ending(&self.assembled(&[event]), true), Ending::Failed(_))
+                    matches!(self.ending(&self.assemble(&[event]), true), Ending::Failed(_))
                 })
     }
 
-    fn assembled(&self, events: &[Value]) -> Value {
+    fn assemble(&self, events: &[Value]) -> Value {
         let mut reply = Map::new();
         let mut choices: BTreeMap<u64, StreamChoice> = BTreeMap::new();
         for event in events {
@@ -261,7 +261,7 @@ impl Dialect for OpenAiChat {
                 reasons.into_iter().find(|reason| reason == "error").map(|it| failed_as(&it))
             });
         let has_reasons = !choices.is_empty() && choices.iter().all(|it| reason(it).is_some());
-        Ending::or(failed, || Ending::marked(has_end || has_reasons, "[DONE] or a finish reason"))
+        Ending::or(failed, || Ending::by_mark(has_end || has_reasons, "[DONE] or a finish reason"))
     }
 
     fn reply_name(&self, fields: &Map<String, Value>, _: Option<&Value>) -> Option<&'static str> {
@@ -330,7 +330,7 @@ fn move_thinking(reply: &mut Value) {
     }
 }
 
-/// What is kept of a message in the form of chat completions.
+/// The parts of a message that the form of chat completions can hold.
 fn chat_message(message: &Value, lost: &mut Vec<String>) -> Value {
     const KNOWN: &[&str] = &["role", "content", "name", "tool_calls", "tool_call_id", "weight"];
     let mut kept = Map::new();
@@ -425,7 +425,7 @@ mod tests {
         ];
         events.push(json!({"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [],
             "usage": {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}}));
-        let reply = OpenAiChat.assembled(&events);
+        let reply = OpenAiChat.assemble(&events);
         let due = json!({
             "id": "c", "object": "chat.completion", "created": 1, "model": "m",
             "choices": [{"index": 0, "finish_reason": "tool_calls", "message": {
@@ -454,7 +454,7 @@ mod tests {
             event(json!({"data": "AgMEBQ==", "transcript": null})),
             event(json!({"expires_at": 7})),
         ];
-        let reply = OpenAiChat.assembled(&events);
+        let reply = OpenAiChat.assemble(&events);
         let due = json!({"id": "a", "transcript": "One two", "data": "AAECAwQF", "expires_at": 7});
         assert_eq!(reply["choices"][0]["message"]["audio"], due);
         assert_eq!(OpenAiChat.answer(reply).unwrap().extra["audio"], due);
@@ -476,7 +476,7 @@ mod tests {
         let text = json!({"type": "text", "text": "One two"});
         let whole = json!({"choices": [{"index": 0, "message": {"role": "assistant",
             "content": [thinking("hm")[0], text]}}]});
-        for reply in [OpenAiChat.assembled(&events), whole] {
+        for reply in [OpenAiChat.assemble(&events), whole] {
             let answer = OpenAiChat.answer(reply).unwrap();
             assert_eq!(answer.content, Content::from("One two"));
             assert_eq!(Value::Object(answer.extra), json!({"thinking": "hm"}));

@@ -81,14 +81,14 @@ impl Dialect for OpenAiCompletions {
         OpenAiChat.is_last(data)
     }
 
-    fn assembled(&self, events: &[Value]) -> Value {
+    fn assemble(&self, events: &[Value]) -> Value {
         let of_writer: Vec<&str> = events.iter().filter_map(|it| it["value"].as_str()).collect();
         if !of_writer.is_empty() {
             return json!({"value": of_writer.concat()});
         }
         let events: Vec<Value> =
             events.iter().map(|event| as_chat(event.clone(), "delta")).collect();
-        OpenAiChat.assembled(&events)
+        OpenAiChat.assemble(&events)
     }
 
     fn ending(&self, reply: &Value, has_end: bool) -> Ending {
@@ -144,7 +144,7 @@ mod tests {
             [event(json!({"text": "three, ", "index": 0, "finish_reason": null})), last.clone()];
         let mut whole = last;
         whole["choices"][0]["text"] = "three, four".into();
-        for reply in [OpenAiCompletions.assembled(&events), whole] {
+        for reply in [OpenAiCompletions.assemble(&events), whole] {
             assert_eq!(OpenAiCompletions.ending(&reply, false), Ending::Answered);
             let answer = OpenAiCompletions.answer(reply).unwrap();
             assert_eq!(answer.content, Content::from("three, four"));
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn a_stream_of_writer_has_a_text_and_no_end() {
         let reply =
-            OpenAiCompletions.assembled(&[json!({"value": "One "}), json!({"value": "two"})]);
+            OpenAiCompletions.assemble(&[json!({"value": "One "}), json!({"value": "two"})]);
         assert_eq!(OpenAiCompletions.ending(&reply, false), Ending::Answered);
         assert_eq!(OpenAiCompletions.answer(reply).unwrap().content, Content::from("One two"));
     }

@@ -57,7 +57,7 @@ impl Dialect for OpenAiEmbeddings {
         false
     }
 
-    fn assembled(&self, _events: &[Value]) -> Value {
+    fn assemble(&self, _events: &[Value]) -> Value {
         Value::Null
     }
 
@@ -94,11 +94,11 @@ impl Dialect for OpenAiEmbeddings {
 /// kept with the first member.
 pub(in crate::model) fn responses(body: &Value, sizes: &[usize]) -> Result<Vec<Response>, Failure> {
     let Some(data) = body["data"].as_array() else {
-        return Err(Failure::unexpected("it has no \"data\""));
+        return Err(Failure::mismatch("it has no \"data\""));
     };
     if data.len() != sizes.len() {
         let (asked, found) = (sizes.len(), data.len());
-        return Err(Failure::unexpected(format_args!("asked for {asked} vectors, it has {found}")));
+        return Err(Failure::mismatch(format_args!("asked for {asked} vectors, it has {found}")));
     }
     let mut vectors: Vec<Option<Vector>> = vec![None; sizes.len()];
     for (position, item) in data.iter().enumerate() {
@@ -113,12 +113,10 @@ pub(in crate::model) fn responses(body: &Value, sizes: &[usize]) -> Result<Vec<R
                 *place = Some((vector(&item["embedding"])?, more));
             }
             Some(Some(_)) => {
-                return Err(Failure::unexpected("two vectors have the same \"index\""));
+                return Err(Failure::mismatch("two vectors have the same \"index\""));
             }
             None => {
-                return Err(Failure::unexpected(
-                    "a vector has an \"index\" that was not asked for",
-                ));
+                return Err(Failure::mismatch("a vector has an \"index\" that was not asked for"));
             }
         }
     }
@@ -157,24 +155,24 @@ fn vector(value: &Value) -> Result<Vec<f32>, Failure> {
             .iter()
             .map(|item| item.as_f64().map(|x| x as f32))
             .collect::<Option<Vec<f32>>>()
-            .ok_or_else(|| Failure::unexpected("a vector has a component that is not a number"))?,
+            .ok_or_else(|| Failure::mismatch("a vector has a component that is not a number"))?,
         Value::String(text) => {
             let bytes = BASE64
                 .decode(text.as_bytes())
-                .map_err(|e| Failure::unexpected(format_args!("a vector is not base64: {e}")))?;
+                .map_err(|e| Failure::mismatch(format_args!("a vector is not base64: {e}")))?;
             let (floats, rest) = bytes.as_chunks::<4>();
             if !rest.is_empty() {
-                return Err(Failure::unexpected("a vector is cut off in the middle of a float"));
+                return Err(Failure::mismatch("a vector is cut off in the middle of a float"));
             }
             floats.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
         }
-        _ => return Err(Failure::unexpected("a vector is neither a list of numbers nor base64")),
+        _ => return Err(Failure::mismatch("a vector is neither a list of numbers nor base64")),
     };
     if vector.is_empty() {
-        return Err(Failure::unexpected("a vector is empty"));
+        return Err(Failure::mismatch("a vector is empty"));
     }
     if vector.iter().any(|x| !x.is_finite()) {
-        return Err(Failure::unexpected("a vector has a component that is not finite"));
+        return Err(Failure::mismatch("a vector has a component that is not finite"));
     }
     Ok(vector)
 }

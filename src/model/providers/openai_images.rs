@@ -71,7 +71,7 @@ impl Dialect for OpenAiImages {
     }
 
     /// The events before the last have images that are not finished.
-    fn assembled(&self, events: &[Value]) -> Value {
+    fn assemble(&self, events: &[Value]) -> Value {
         let mut reply = json!({"data": []});
         for event in events {
             match event["type"].as_str() {
@@ -87,7 +87,7 @@ impl Dialect for OpenAiImages {
     }
 
     fn ending(&self, reply: &Value, has_end: bool) -> Ending {
-        Ending::or(error_in(&reply["error"]), || Ending::marked(has_end, "a finished image"))
+        Ending::or(error_in(&reply["error"]), || Ending::by_mark(has_end, "a finished image"))
     }
 
     /// A list of data may also be of embeddings, so that it is not recognised.
@@ -112,7 +112,7 @@ impl Dialect for OpenAiImages {
     }
 }
 
-/// What is said of an image.
+/// The fields of an image that are kept, with the number of its bytes instead of them.
 fn image(image: &Value) -> Value {
     let mut said = Map::new();
     for name in ["url", "revised_prompt"] {
@@ -143,7 +143,7 @@ mod tests {
                 && !OpenAiImages.is_last(&events[0].to_string())
         );
         let whole = json!({"data": [{"b64_json": "AAAAAA=="}], "usage": usage});
-        for reply in [OpenAiImages.assembled(&events), whole] {
+        for reply in [OpenAiImages.assemble(&events), whole] {
             let answer = OpenAiImages.answer(reply).unwrap();
             assert_eq!(answer.extra["images"], json!([{"bytes": 4}]));
             assert_eq!(answer.usage.unwrap().completion_tokens, Some(200));
@@ -152,7 +152,7 @@ mod tests {
             json!({"data": [{"url": "https://i.example/1", "revised_prompt": "a red hat"}]});
         let answer = OpenAiImages.answer(linked.clone()).unwrap();
         assert_eq!(answer.extra["images"], linked["data"]);
-        let cut = OpenAiImages.ending(&OpenAiImages.assembled(&events[..1]), false);
+        let cut = OpenAiImages.ending(&OpenAiImages.assemble(&events[..1]), false);
         assert_eq!(cut, Ending::CutOff("a finished image"));
     }
 }

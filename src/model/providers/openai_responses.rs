@@ -23,7 +23,7 @@ static STUDY: StudyAccess = StudyAccess {
     provider: &OPENAI,
     key_header: None,
     headers: &[],
-    translation: Some(posted),
+    translation: Some(translate),
     names: &[],
     list: ModelList { path: &["models"], page: None },
 };
@@ -66,7 +66,7 @@ impl Dialect for OpenAiResponses {
         ]
     }
 
-    /// Of MCP servers, and of what a shell may send to other servers.
+    /// The credentials for MCP servers, and those that a shell may send to other servers.
     fn credentials(&self) -> &'static [&'static str] {
         &[
             "tools.*.authorization",
@@ -77,7 +77,7 @@ impl Dialect for OpenAiResponses {
     }
 
     /// Keys for a browser that speaks with a model, and those that an administrator makes.
-    fn issued(&self) -> &'static [(&'static str, &'static [&'static str])] {
+    fn credential_paths(&self) -> &'static [(&'static str, &'static [&'static str])] {
         const OF_SESSION: &[&str] =
             &["value", "client_secret.value", "session.client_secret.value"];
         &[
@@ -91,7 +91,7 @@ impl Dialect for OpenAiResponses {
         ]
     }
 
-    /// Of an item that stands for what the server has stored, the id is what is asked.
+    /// The id of an item that refers to data stored on the server is part of the question, so it is left out here.
     fn invented_ids(&self, body: &mut Value, each: &mut dyn FnMut(&mut String)) {
         ids::at(body, &["messages", "*", "call_id"], each);
         let items = body.get_mut("messages").and_then(Value::as_array_mut);
@@ -213,7 +213,7 @@ impl Dialect for OpenAiResponses {
         kind_of(data).is_some_and(|kind| LAST.contains(&&*kind))
     }
 
-    fn assembled(&self, events: &[Value]) -> Value {
+    fn assemble(&self, events: &[Value]) -> Value {
         let whole = events.iter().rev().find(|event| event["response"].is_object());
         let mut reply = whole.map_or_else(|| json!({}), |event| event["response"].clone());
         if reply["output"].as_array().is_none_or(Vec::is_empty) {
@@ -232,7 +232,7 @@ impl Dialect for OpenAiResponses {
     fn ending(&self, reply: &Value, has_end: bool) -> Ending {
         let word = reply["status"].as_str().filter(|status| *status == "failed");
         let failed = error_in(&reply["error"]).or_else(|| word.map(failed_as));
-        Ending::or(failed, || Ending::marked(has_end, "response.completed"))
+        Ending::or(failed, || Ending::by_mark(has_end, "response.completed"))
     }
 
     fn reply_name(&self, fields: &Map<String, Value>, _: Option<&Value>) -> Option<&'static str> {
@@ -362,7 +362,7 @@ struct ItemPiece {
     field: &'static str,
 }
 
-/// The events that have pieces of a text, without `response.` and what they do.
+/// The events that have pieces of a text, without `response.` and the ending (`.delta`, `.done`).
 const PIECES: &[(&str, ItemPiece)] = &[
     ("output_text", ItemPiece { item: Some("message"), list: Some("content"), field: "text" }),
     ("refusal", ItemPiece { item: Some("message"), list: Some("content"), field: "refusal" }),
@@ -403,8 +403,8 @@ impl ItemPiece {
     }
 }
 
-/// What is posted for a chat of a study.
-fn posted(chat: &Map<String, Value>) -> Result<PostedRequest, Inexpressible> {
+/// The request that is posted for a chat of a study.
+fn translate(chat: &Map<String, Value>) -> Result<PostedRequest, Inexpressible> {
     let mut chat = Chat::new(chat)?;
     chat.without(&[
         "frequency_penalty",
@@ -503,7 +503,7 @@ mod tests {
         ];
         assert!(OpenAiResponses.is_last(&events[2].to_string()));
         assert!(!OpenAiResponses.is_last(&events[1].to_string()));
-        let answer = OpenAiResponses.answer(OpenAiResponses.assembled(&events)).unwrap();
+        let answer = OpenAiResponses.answer(OpenAiResponses.assemble(&events)).unwrap();
         assert_eq!(answer.content, Content::from("Two parts"));
         assert_eq!(answer.extra["tool_calls"][0]["function"]["name"], "f");
         assert_eq!(answer.extra["reasoning"], "hm");
@@ -532,7 +532,7 @@ mod tests {
             "response_format": {"type": "json_schema", "json_schema": {"name": "n", "strict": true, "schema": {}}},
             "tools": [{"type": "function", "function": {"name": "f", "parameters": {}}}, {"type": "web_search"}],
             "tool_choice": {"type": "function", "function": {"name": "f"}}});
-        let PostedRequest { path, body } = posted(chat.as_object().unwrap()).unwrap();
+        let PostedRequest { path, body } = translate(chat.as_object().unwrap()).unwrap();
         let due = json!({"model": "gpt-5", "temperature": 0.5, "max_output_tokens": 9, "reasoning": {"effort": "low"},
             "input": [{"role": "system", "content": [{"type": "input_text", "text": "Be short."}]},
                 {"role": "user", "content": [{"type": "input_text", "text": "a"}]},

@@ -120,7 +120,7 @@ impl Dialect for Other {
     }
 
     /// OAuth (RFC 6749, 8628, 8693), and keys that a gateway makes for its users.
-    fn issued(&self) -> &'static [(&'static str, &'static [&'static str])] {
+    fn credential_paths(&self) -> &'static [(&'static str, &'static [&'static str])] {
         const TOKENS: &[&str] = &["access_token", "refresh_token", "id_token", "token"];
         &[
             ("/token", TOKENS),
@@ -143,11 +143,11 @@ impl Dialect for Other {
         false
     }
 
-    fn assembled(&self, _events: &[Value]) -> Value {
+    fn assemble(&self, _events: &[Value]) -> Value {
         Value::Null
     }
 
-    /// What is not known is not called failed.
+    /// An unknown reply is not called failed.
     fn ending(&self, _reply: &Value, _has_end: bool) -> Ending {
         Ending::Answered
     }

@@ -78,7 +78,7 @@ impl Provider {
 
     /// The base URL that a value of one of its variables stands for, with `/v1` in its [place](VersionPlace).
     pub fn base_url(&self, value: &str) -> String {
-        let value = trimmed(value);
+        let value = trim_url(value);
         if let Some(port) = self.port.filter(|_| !value.contains("://")) {
             return url_of_host(value, port);
         }
@@ -119,7 +119,7 @@ impl RecordedBase {
 }
 
 /// A base URL as it is given, without spaces around it and slashes after it.
-pub(super) fn trimmed(value: &str) -> &str {
+pub(super) fn trim_url(value: &str) -> &str {
     value.trim().trim_end_matches('/')
 }
 

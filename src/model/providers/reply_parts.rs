@@ -1,4 +1,4 @@
-//! What the replies and errors of several APIs have in common.
+//! Parts that the replies and errors of several APIs have in common.
 
 use serde_json::{Map, Value, json};
 
@@ -18,7 +18,7 @@ pub(super) fn openai_error(problem: &Problem<'_>) -> Value {
     json!({"error": {"message": message, "type": code, "param": null, "code": code}})
 }
 
-/// Adds a text of a stream to what it continues.
+/// Appends a text of a stream to the field that it continues.
 pub(super) fn append(fields: &mut Map<String, Value>, name: &str, more: &str) {
     match fields.get_mut(name) {
         Some(Value::String(text)) => text.push_str(more),

@@ -61,7 +61,7 @@ impl Dialect for Rerank {
         false
     }
 
-    fn assembled(&self, _events: &[Value]) -> Value {
+    fn assemble(&self, _events: &[Value]) -> Value {
         Value::Null
     }
 

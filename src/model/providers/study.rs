@@ -76,10 +76,10 @@ impl ModelList {
     }
 }
 
-/// What is posted for a chat request, which has the fields of a chat completion.
+/// Makes the request that is posted for a chat request, which has the fields of a chat completion.
 pub type Translation = fn(chat: &Map<String, Value>) -> Result<PostedRequest, Inexpressible>;
 
-/// What is posted.
+/// The request that is posted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PostedRequest {
     /// The parts of the path below the base URL, not escaped.
@@ -88,7 +88,7 @@ pub struct PostedRequest {
     pub body: Value,
 }
 
-/// What of a request an API cannot express.
+/// The part of a request that an API cannot express.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Inexpressible {
@@ -103,7 +103,7 @@ pub enum Inexpressible {
     Value {
         /// The field.
         field: &'static str,
-        /// What is wrong.
+        /// The reason.
         what: &'static str,
     },
     /// A message that has no counterpart.
@@ -111,7 +111,7 @@ pub enum Inexpressible {
     Message {
         /// From 1.
         number: usize,
-        /// What is wrong.
+        /// The reason.
         what: &'static str,
     },
     /// Something else than a chat.

@@ -77,7 +77,7 @@ impl Chat {
             };
             let calls = message["tool_calls"].as_array().into_iter().flatten();
             let calls = calls.map(|call| {
-                called(call).ok_or_else(|| wrong("has a call that is not of a function"))
+                call_parts(call).ok_or_else(|| wrong("has a call that is not of a function"))
             });
             let turn =
                 ChatTurn { number, speaker, texts: said, calls: calls.collect::<Result<_, _>>()? };
@@ -172,8 +172,8 @@ impl Chat {
     }
 }
 
-/// Adds what a role says to messages that alternate: consecutive messages of one role, such as the results of several
-/// calls, are one message. `key` is where the API has the parts of a message.
+/// Adds the parts of a role's message to messages that alternate: consecutive messages of one role, such as the results of
+/// several calls, are one message. `key` is the field in which the API has the parts of a message.
 pub(super) fn push_turn(messages: &mut Vec<Value>, role: &str, key: &str, parts: Vec<Value>) {
     match messages.last_mut() {
         Some(last) if last["role"] == role => {
@@ -185,8 +185,8 @@ pub(super) fn push_turn(messages: &mut Vec<Value>, role: &str, key: &str, parts:
     }
 }
 
-/// The messages of a chat for a server that demands what Anthropic and Gemini demand: instructions only at the beginning, then
-/// turns that alternate, a user's first. `None` if they are such already: the prompt stays what it was.
+/// The messages of a chat for a server with the demands of Anthropic and Gemini: instructions only at the beginning, then
+/// turns that alternate, a user's first. `None` if they have this form already: the prompt stays unchanged.
 ///
 /// # Errors
 /// [`Inexpressible`] if they cannot be brought into that form.
@@ -234,7 +234,7 @@ pub fn alternating(chat: &Map<String, Value>) -> Result<Option<Vec<Value>>, Inex
     Ok(Some(messages))
 }
 
-/// What stands between the texts of messages that become one.
+/// The separator between the texts of messages that become one.
 const BETWEEN: &str = "\n\n";
 
 /// Whether messages have instructions only at the beginning, and then turns that alternate, a user's first, none of them
@@ -282,7 +282,7 @@ fn texts(content: &Value) -> Option<Vec<String>> {
     }
 }
 
-fn called(call: &Value) -> Option<(String, String, Value)> {
+fn call_parts(call: &Value) -> Option<(String, String, Value)> {
     let function = &call["function"];
     let arguments = function["arguments"].as_str().unwrap_or("{}");
     let arguments =

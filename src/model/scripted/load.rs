@@ -28,13 +28,13 @@ pub enum LoadError<E> {
     Line {
         /// The line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The problem with it.
         #[source]
         problem: LoadProblem,
     },
 }
 
-/// What is wrong with a line of an exchanges file.
+/// A problem with a line of an exchanges file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadProblem {
@@ -61,9 +61,9 @@ pub enum LoadProblem {
     /// A text answer to an embedding request, or the reverse.
     #[error("\"request\" asks for {asked}, \"response\" has {found}")]
     WrongKind {
-        /// What the request asks for.
+        /// The kind of answer that the request asks for.
         asked: &'static str,
-        /// What the response has.
+        /// The kind of answer that the response has.
         found: &'static str,
     },
     /// A sample number without a call.
@@ -135,7 +135,7 @@ impl ScriptedExchange {
     /// Reads a line.
     ///
     /// # Errors
-    /// [`LoadProblem`]: what is wrong with it.
+    /// [`LoadProblem`] if it is not a valid exchange.
     pub fn read(text: &str) -> Result<Self, LoadProblem> {
         // serde would also accept a list of the fields in order.
         if !text.trim_start().starts_with('{') {

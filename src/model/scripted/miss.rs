@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Samples, ScriptedModel};
-use crate::counted::counted;
+use crate::counted::count_of;
 use crate::id::{PromptHash, Sample};
 use crate::model::Ask;
 use crate::prompt::{Request, first_difference, shared_messages};
@@ -75,7 +75,7 @@ fn unknown_call(scripted: &ScriptedModel, ask: &Ask<'_>, hash: PromptHash) -> St
             "The file has {} to this prompt without a call, and {} been given: such an answer \
              serves once.\nAdd lines for this prompt, or name the calls so that answers can be \
              told apart.",
-            counted(queue.total as u64, "answer"),
+            count_of(queue.total as u64, "answer"),
             if queue.total == 1 { "it has" } else { "all have" }
         );
     }
@@ -103,7 +103,7 @@ fn unknown_call(scripted: &ScriptedModel, ask: &Ask<'_>, hash: PromptHash) -> St
     } else {
         format!(
             "it has {}, such as {}",
-            counted(scripted.calls.len() as u64, "call"),
+            count_of(scripted.calls.len() as u64, "call"),
             calls.join(", ")
         )
     };

@@ -6,8 +6,8 @@
 //! - A line without `call` serves any call with that prompt, in file order, once.
 //!
 //! A line with an `error` instead of a `response` fails the call immediately with that failure: its
-//! attempts have been made. A question without an answer fails with a message that names what is
-//! nearest in the file.
+//! attempts have been made. A question without an answer fails with a message that names the
+//! nearest lines of the file.
 //!
 //! If any answer is made up (`"simulated": true`), everything based on the file is marked as made
 //! up.
@@ -77,7 +77,7 @@ impl ScriptedModel {
 
     /// How many answers can be used once by any call with the same prompt, in file order.
     #[must_use]
-    pub fn unaddressed(&self) -> usize {
+    pub fn unaddressed_count(&self) -> usize {
         self.queues.values().map(|q| q.total).sum()
     }
 

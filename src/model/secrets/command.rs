@@ -1,8 +1,8 @@
 //! A command without keys: a word at a time, each of which may be a script, JSON, a header or a URL.
 //!
-//! There is one rule: what stands under the name of a key is a key, however the two are written side by side. A name is a run of
-//! letters and digits; `word_scan` says what may stand between it and its value, and how far a value goes.
-//! Besides, keys are known by how they begin (`published`), and by their values, if these are known.
+//! There is one rule: the value under the name of a key is a key, however the two are written side by side. A name is a run
+//! of letters and digits; `word_scan` says what may stand between it and its value, and how far a value goes. Besides, keys
+//! are known by how they begin (`published`), and by their values, if these are known.
 
 use super::published::each_key;
 use super::unescaped_text::UnescapedText;
@@ -29,7 +29,7 @@ const BEHIND: &[(&str, &[&str])] = &[
 pub(super) const SETTERS: &[&str] =
     &["set", "setx", "setenv", "Set-Item", "-x", "-gx", "-Ux", "-gU", "put"];
 
-/// What stands before a key in a header.
+/// The words before a key in a header.
 const SCHEMES: &[&str] = &["bearer", "basic", "token", "apikey", "digest", "key"];
 
 /// The words of a command without keys: those that `keys` has, those under names of keys, and those that begin as keys do.
@@ -47,7 +47,7 @@ pub fn command_without_keys(
         shown.push(match is_value && !is_placeholder(&word) {
             _ if follows_scheme => word.clone(),
             true => STRUCK.to_owned(),
-            false => match attached(&word, &before) {
+            false => match option_in(&word, &before) {
                 Some(option) => format!("{option}{STRUCK}"),
                 None => struck(&word, is_script_option(last), keys),
             },
@@ -80,7 +80,7 @@ fn is_behind(option: &str, before: &[String]) -> bool {
 }
 
 /// The option to which a key is attached: `-pKEY`.
-fn attached<'a>(word: &'a str, before: &[String]) -> Option<&'a str> {
+fn option_in<'a>(word: &'a str, before: &[String]) -> Option<&'a str> {
     let option = word.get(..2)?;
     (word.len() > 2 && !word.starts_with("--") && is_behind(option, before)).then_some(option)
 }

@@ -170,7 +170,7 @@ impl PieceTable {
                     let place = common(text, at, &form.bytes, *place as usize);
                     if place.len() >= form.kind.length(fewest) {
                         next = next.max(place.end.saturating_sub(self.length) + 1);
-                        found(form.kind.widened(text, place));
+                        found(form.kind.widen(text, place));
                     }
                 }
             }
@@ -186,7 +186,7 @@ impl PieceTable {
         for Form { kind, bytes } in &self.forms {
             let lengths = kind.length(SHORTEST)..kind.length(fewest).min(bytes.len());
             if let Some(length) = lengths.rev().find(|n| text.ends_with(&bytes[..*n])) {
-                found(kind.widened(text, text.len() - length..text.len()));
+                found(kind.widen(text, text.len() - length..text.len()));
             }
         }
     }
@@ -194,7 +194,7 @@ impl PieceTable {
 
 impl SecretEncoding {
     /// Widens a piece by the adjoining characters that also encode part of the secret.
-    fn widened(self, text: &[u8], place: Range<usize>) -> Range<usize> {
+    fn widen(self, text: &[u8], place: Range<usize>) -> Range<usize> {
         let is_digit = |at: usize| {
             text.get(at).is_some_and(|b| b.is_ascii_alphanumeric() || b"+/-_".contains(b))
         };

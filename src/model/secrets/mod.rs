@@ -1,12 +1,12 @@
 //! Strikes out secrets that a server sends back, in whatever form it writes them.
 //!
-//! - [`Secrets`]: what must never be shown or recorded, and how texts are cleared of it.
+//! - [`Secrets`]: the texts that must never be shown or recorded, and how other texts are cleared of them.
 //! - `forms`: a secret as itself, as base64 and as hex, and the pieces of it in a text.
 //! - `unescaped_text`: a text with its escapes undone (JSON, percent signs, HTML, also nested), each
 //!   byte with the position that it came from.
-//! - `command`: a command without keys; `word_scan`: what stands under names in a word of it; `published`: how keys begin.
+//! - `command`: a command without keys; `word_scan`: the values under names in a word of it; `published`: how keys begin.
 //!
-//! All that stores or shows what a server has sent uses this, for keys in headers, in queries and in passwords.
+//! All code that stores or shows data sent by a server uses this, for keys in headers, in queries and in passwords.
 
 mod command;
 mod forms;
@@ -28,10 +28,10 @@ use self::unescaped_text::{Pieces, UnescapedText};
 use super::key_names::is_placeholder;
 use super::{Content, Response};
 
-/// What stands in place of a secret.
+/// The text in place of a secret.
 pub const STRUCK: &str = "[key]";
 
-/// How much of a text is looked at in one go: what is known of each byte takes more than the byte.
+/// The length of text that is searched in one go: the data about each byte takes more than the byte.
 const STRETCH: usize = 256 << 10;
 
 /// How much of it is searched again together with what follows: longer than a secret in any form.
@@ -40,7 +40,7 @@ const OVERLAP: usize = 16 << 10;
 /// Query parameters with values that all users of a service share.
 const NOT_SECRET: [&str; 2] = ["api-version", "version"];
 
-/// What must never be shown or recorded.
+/// The texts that must never be shown or recorded.
 #[derive(Default, Clone)]
 pub struct Secrets(Vec<Arc<Forms>>);
 
@@ -51,7 +51,7 @@ static USED: Mutex<Vec<Arc<Forms>>> = Mutex::new(Vec::new());
 const MOST_USED: usize = 16;
 
 impl Secrets {
-    /// Adds a secret. What stands for one is none.
+    /// Adds a secret. A placeholder is not one.
     pub fn add(&mut self, secret: &str) {
         if secret.len() < SHORTEST
             || is_placeholder(secret)
@@ -97,7 +97,7 @@ impl Secrets {
             self.each_stretch(chunk.valid(), Pieces::InAnswers, start, &mut places);
             start += chunk.valid().len() + chunk.invalid().len();
         }
-        joined(places)
+        merge(places)
     }
 
     /// Whether the texts of an answer contain a secret, in whatever form and however its stream was cut.
@@ -269,7 +269,7 @@ fn spelt(logprobs: &Value) -> String {
 }
 
 /// Ranges in order, those that adjoin as one.
-fn joined(mut places: Vec<Range<usize>>) -> Vec<Range<usize>> {
+fn merge(mut places: Vec<Range<usize>>) -> Vec<Range<usize>> {
     places.sort_by_key(|place| place.start);
     let mut joined: Vec<Range<usize>> = Vec::new();
     for place in places {
@@ -284,7 +284,7 @@ fn joined(mut places: Vec<Range<usize>>) -> Vec<Range<usize>> {
 /// The text with some ranges replaced.
 fn without(text: &str, places: Vec<Range<usize>>) -> String {
     let (mut kept, mut end) = (String::with_capacity(text.len()), 0);
-    for Range { start, end: stop } in joined(places) {
+    for Range { start, end: stop } in merge(places) {
         kept.push_str(&text[end..boundary(text, start).max(end)]);
         kept.push_str(STRUCK);
         end = (stop..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());

@@ -79,8 +79,8 @@ impl UnescapedText {
     }
 
     /// A text undone once, twice, three times, and until nothing is left to undo. The last finds
-    /// what is escaped in several ways; the others keep a backslash that is a character of the
-    /// secret itself.
+    /// secrets that are escaped in several ways; the others keep a backslash that is a character of
+    /// the secret itself.
     pub(super) fn new(text: &str) -> [UnescapedText; 4] {
         let visible = UnescapedText::visible(text);
         let once = visible.undone(Depth::Once);

@@ -7,10 +7,10 @@ use super::command::{
 };
 use crate::model::key_names::is_placeholder;
 
-/// What ends a value that is in no quotes.
+/// The characters that end a value without quotes.
 const DELIMITERS: &str = "'\"`;,&|()<>{}\\";
 
-/// What stands under a name where it is declared, or empty.
+/// The values under a name that is only declared, or empty.
 const NO_VALUES: &[&str] = &[
     "str",
     "string",
@@ -32,7 +32,7 @@ const VALUES: &[&str] =
 /// How a value is written.
 struct AssignedValue {
     begin: usize,
-    /// What it is quoted with, with the backslashes before it.
+    /// The quotation mark, with the backslashes before it.
     quote: Option<String>,
     /// Whether only a blank stands before it.
     is_bare: bool,
@@ -106,7 +106,7 @@ impl WordScan<'_> {
         }
     }
 
-    /// What stands under a name.
+    /// Finds the key under a name.
     fn of_name(self, name: Range<usize>, places: &mut Vec<Range<usize>>) {
         let text = &self.word[name.clone()];
         let is_scheme = ["bearer", "basic"].iter().any(|scheme| text.eq_ignore_ascii_case(scheme));
@@ -127,13 +127,13 @@ impl WordScan<'_> {
             return;
         }
         places.extend(self.of_sibling(&name));
-        if let Some(value) = self.assigned(&name) {
+        if let Some(value) = self.assignment(&name) {
             places.extend(self.extent(&name, &value));
         }
     }
 
     /// What comes after a name, up to its value; `None` if nothing is set.
-    fn assigned(self, name: &Range<usize>) -> Option<AssignedValue> {
+    fn assignment(self, name: &Range<usize>) -> Option<AssignedValue> {
         let rest = &self.word[name.end..];
         let closed = rest.trim_start_matches(['\\', '"', '\'', '`', ']', ')', '}']);
         let unquoted = rest.trim_start_matches(['\\', '"', '\'', '`']);
@@ -149,7 +149,7 @@ impl WordScan<'_> {
             Some(":") if spaced.starts_with("::") || spaced.starts_with("://") => return None,
             Some(sign) => (&spaced[sign.len()..], sign == ":"),
             None if is_call() || is_element() => (&spaced[1..], false),
-            // An option, and what is set by a word before it.
+            // An option, or a name that a word before it sets.
             None if has_blank && (word.starts_with('-') || self.is_set(name.start)) => {
                 (spaced, false)
             }
@@ -206,7 +206,7 @@ impl WordScan<'_> {
             None => match within.filter(|_| !is_closed && !is_bare) {
                 Some(mark) if *follows_colon => rest.find([mark, '\n']).unwrap_or(rest.len()),
                 Some(mark) => rest.find([mark, '&', '\n']).unwrap_or(rest.len()),
-                None => unquoted(rest, is_header_list(&self.word[name.clone()])),
+                None => bare_end(rest, is_header_list(&self.word[name.clone()])),
             },
         };
         let begin = begin + scheme(&rest[..end]);
@@ -218,13 +218,13 @@ impl WordScan<'_> {
             places.push(begin..end);
         }
         if let Some(quote) = quote {
-            self.continued(end + quote.len(), &mut places);
+            self.add_continuation(end + quote.len(), &mut places);
         }
         places
     }
 
     /// What continues a value in quotes: `'a'"b"`, `"a" + "b"`.
-    fn continued(self, from: usize, places: &mut Vec<Range<usize>>) {
+    fn add_continuation(self, from: usize, places: &mut Vec<Range<usize>>) {
         let Some(rest) = self.word.get(from..) else { return };
         let joined = rest.trim_start_matches([' ', '+', '.']);
         let is_next = joined.len() == rest.len() || rest.trim_start().starts_with(['+', '.']);
@@ -234,10 +234,10 @@ impl WordScan<'_> {
             Some(mark) => {
                 let end = joined[1..].find(mark).map_or(self.word.len(), |at| begin + 1 + at);
                 places.push(begin + 1..end);
-                self.continued(end + 1, places);
+                self.add_continuation(end + 1, places);
             }
             None if joined.len() == rest.len() => {
-                let end = unquoted(rest, false);
+                let end = bare_end(rest, false);
                 let is_word = rest.starts_with(|c: char| c.is_ascii_alphanumeric());
                 places.extend((end > 0 && is_word).then_some(from..from + end));
             }
@@ -336,13 +336,13 @@ impl WordScan<'_> {
             VALUES.iter().any(|value| self.word[it.clone()].eq_ignore_ascii_case(value))
         };
         let nearest = siblings.filter(is_value).min_by_key(|it| it.start.abs_diff(name.start));
-        let assigned = nearest.and_then(|it| Some((self.assigned(&it)?, it)));
+        let assigned = nearest.and_then(|it| Some((self.assignment(&it)?, it)));
         assigned.map(|(value, it)| self.extent(&it, &value)).unwrap_or_default()
     }
 }
 
 /// How far a value without quotes goes: to a blank, or to a sign that ends a word.
-fn unquoted(rest: &str, is_list: bool) -> usize {
+fn bare_end(rest: &str, is_list: bool) -> usize {
     let braced = if rest.starts_with("${") { rest.find('}').map_or(0, |at| at + 1) } else { 0 };
     let mut chars = rest.char_indices().skip_while(|(at, _)| *at < scheme(rest).max(braced));
     while let Some((at, c)) = chars.next() {

@@ -237,7 +237,7 @@ impl Cursor<'_> {
         value.filter(|_| !is_cut)
     }
 
-    /// What stands for a missing value.
+    /// The value that takes the place of a missing one.
     fn missing(&mut self) -> Value {
         if self.edition.has_nulls() {
             self.note(Repair::MissingValue);

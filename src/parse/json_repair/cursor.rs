@@ -22,7 +22,7 @@ pub(super) struct Cursor<'t> {
     /// Whether the last container that was read had its closing bracket.
     pub(super) closed: bool,
     repairs: Vec<Repair>,
-    /// What the current search for the end of a key has noted so far.
+    /// The notes of the current search for the end of a key so far.
     pub(super) searching: Option<RepairNotes>,
 }
 

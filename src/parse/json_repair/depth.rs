@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-/// Empties containers inside more than `most` others; returns whether anything was lost. What was read with
-/// repairs can be nested more deeply than the text: where brackets are missing, they are added. A value that
-/// is stored must be read again, and serde_json reads 127 levels.
+/// Empties containers inside more than `most` others; returns true if anything was lost. A value read with repairs can be
+/// nested more deeply than the text: where brackets are missing, they are added. A value that is stored must be read again,
+/// and serde_json reads 127 levels.
 pub(super) fn cut(value: &mut Value, most: usize) -> bool {
     let inside = most.checked_sub(1);
     let mut lost = false;

@@ -15,7 +15,7 @@ pub enum RepairEdition {
 }
 
 impl RepairEdition {
-    /// Whether members are kept whatever is missing around them.
+    /// True if members are kept although something is missing around them.
     pub(super) fn keeps_members(self) -> bool {
         self != RepairEdition::First
     }

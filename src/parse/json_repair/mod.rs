@@ -2,14 +2,14 @@
 //!
 //! Language models write JSON with missing quotes, commas and brackets, with comments, Python
 //! literals, code fences and prose around it, and answers may be cut off in the middle. This module
-//! reads all of it and reports what it had to repair.
+//! reads all of it and reports its repairs.
 //!
 //! - **Total**: any text gives a result, without a panic. Nesting deeper than [`MAX_DEPTH`] is cut,
 //!   so neither reading a value nor dropping it can exhaust the stack.
 //! - **Faithful**: valid JSON keeps its value, and so does a valid object or array in the middle of
 //!   prose. Only the rest is read with the rules below.
-//! - **Linear**: the text is read once from left to right. Lookahead is limited to what is between
-//!   two quotes, or between a quote and what follows it, so no character is examined more than a
+//! - **Linear**: the text is read once from left to right. Lookahead is limited to the text between
+//!   two quotes, or between a quote and the text after it, so no character is examined more than a
 //!   few times. A search that reached the end of the text in vain is remembered for the whole text,
 //!   not only for the container in which it was made.
 //!
@@ -22,8 +22,8 @@
 //! - A closing bracket of the wrong kind closes the innermost container if a container of its kind
 //!   is open further out, and is ignored otherwise.
 //! - A repeated key keeps its last value, as in other JSON parsers.
-//! - A member is kept whatever is missing around it: its opening quote (`b": 2`), its colon, the
-//!   brace or the comma before it, or the bracket that closes what precedes it.
+//! - A member is kept even if parts around it are missing: its opening quote (`b": 2`), its colon,
+//!   the brace or the comma before it, or the bracket that closes the container before it.
 //! - A value that is missing, as where a text is cut off after a colon, is null.
 //! - A parser that was locked before a rule keeps the [`RepairEdition`] it had.
 //!

@@ -52,7 +52,7 @@ impl Cursor<'_> {
         }
         let kind = QuoteKind { open, doubled, escaped };
         if place == ValuePosition::Key {
-            if let Some(noted) = self.unclosed.known(kind, self.pos) {
+            if let Some(noted) = self.unclosed.known_repairs(kind, self.pos) {
                 noted.into_iter().for_each(|repair| self.note(repair));
                 return self.unclosed_key(self.pos);
             }

@@ -18,10 +18,10 @@ const DEEPEST: usize = 127;
 /// same keys is its correction; otherwise they form an array.
 #[must_use]
 pub fn repair(text: &str) -> RepairedJson {
-    repaired(text, RepairEdition::default())
+    repair_with(text, RepairEdition::default())
 }
 
-fn repaired(text: &str, edition: RepairEdition) -> RepairedJson {
+fn repair_with(text: &str, edition: RepairEdition) -> RepairedJson {
     if let Ok(value) = serde_json::from_str(text) {
         return RepairedJson { value: Some(value), repairs: Vec::new() };
     }
@@ -99,7 +99,7 @@ impl RepairEdition {
     /// Like [`super::repair`], with the rules of this edition.
     #[must_use]
     pub fn repair(self, text: &str) -> RepairedJson {
-        repaired(text, self)
+        repair_with(text, self)
     }
 
     /// Like [`super::values`], with the rules of this edition.
@@ -153,7 +153,7 @@ fn read(
     EmbeddedJson { value, end: cursor.pos, repairs, start }
 }
 
-/// Cuts what is nested too deeply, and says so.
+/// Cuts values that are nested too deeply, and notes the repair.
 fn shallow(value: &mut Value, most: usize, repairs: &mut Vec<Repair>) {
     if cut(value, most) && !repairs.contains(&Repair::TooDeep) {
         repairs.push(Repair::TooDeep);

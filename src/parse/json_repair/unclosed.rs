@@ -32,7 +32,7 @@ struct ClosingSearch {
     noted: RepairNotes,
 }
 
-/// What a search met: the repairs, and the positions after which they were needed, ascending.
+/// The notes of a search: the repairs, and the positions after which they were needed, ascending.
 #[derive(Default)]
 pub(super) struct RepairNotes(Vec<(Repair, Vec<usize>)>);
 
@@ -44,7 +44,8 @@ impl RepairNotes {
         }
     }
 
-    /// What a search from a later position meets, in order, before it ends without a quote.
+    /// The repairs that a search from a later position meets, in order, before it ends without a
+    /// quote.
     fn after(&self, pos: usize) -> Vec<Repair> {
         let first = |(repair, places): &(Repair, Vec<usize>)| {
             let at = places.partition_point(|place| *place <= pos);
@@ -62,8 +63,9 @@ impl UnclosedQuotes {
         self.here.clear();
     }
 
-    /// If a key beginning at `pos` is known to have no end: what a search for it would note.
-    pub(super) fn known(&mut self, kind: QuoteKind, pos: usize) -> Option<Vec<Repair>> {
+    /// If a key beginning at `pos` is known to have no end: the repairs that a search for it would
+    /// note.
+    pub(super) fn known_repairs(&mut self, kind: QuoteKind, pos: usize) -> Option<Vec<Repair>> {
         if self.here.contains(kind.open) {
             return Some(Vec::new());
         }

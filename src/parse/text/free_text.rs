@@ -16,7 +16,7 @@ pub struct FreeTextParams {}
 pub type FreeTextParser = StrategyParser<FreeTextParams, String>;
 
 const STRATEGIES: &[Strategy<FreeTextParams, String>] =
-    &[Strategy { method: "trimmed_text", find: trimmed }];
+    &[Strategy { method: "trimmed_text", find: trim }];
 
 /// `free_text@1`.
 ///
@@ -26,7 +26,7 @@ pub fn parser() -> Result<FreeTextParser, CanonicalError> {
     StrategyParser::new("free_text", 1, FreeTextParams {}, STRATEGIES, ("empty", empty), None)
 }
 
-fn trimmed(text: &str, _: &FreeTextParams) -> Option<FoundValue<String>> {
+fn trim(text: &str, _: &FreeTextParams) -> Option<FoundValue<String>> {
     let (reasoning, answer) = thinking::split(text);
     let reasoning = reasoning.map(str::to_owned);
     (!answer.is_empty()).then(|| FoundValue { reasoning, ..FoundValue::plain(answer.to_owned()) })

@@ -10,7 +10,7 @@ use crate::parse::strategies::{FoundValue, Strategy, StrategyParser};
 use crate::parse::thinking;
 use crate::prompt::CanonicalError;
 
-/// What a moderator does in a turn.
+/// A moderator's action in a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModeratorTurn {
@@ -29,7 +29,7 @@ pub type ModeratorParser = StrategyParser<FreeTextParams, ModeratorTurn>;
 const WORD: &str = "SATISFIED";
 
 const STRATEGIES: &[Strategy<FreeTextParams, ModeratorTurn>] = &[
-    Strategy { method: "exactly_satisfied", find: satisfied },
+    Strategy { method: "exactly_satisfied", find: satisfaction },
     Strategy { method: "trimmed_text", find: says },
 ];
 
@@ -41,7 +41,7 @@ pub fn parser() -> Result<ModeratorParser, CanonicalError> {
     StrategyParser::new("moderator", 1, FreeTextParams {}, STRATEGIES, ("empty", nothing), None)
 }
 
-fn satisfied(text: &str, _: &FreeTextParams) -> Option<FoundValue<ModeratorTurn>> {
+fn satisfaction(text: &str, _: &FreeTextParams) -> Option<FoundValue<ModeratorTurn>> {
     let (reasoning, answer) = thinking::split(text);
     let reasoning = reasoning.map(str::to_owned);
     (answer == WORD)

@@ -18,10 +18,10 @@ const STRATEGIES: &[Strategy<FreeTextParams, bool>] = &[Strategy {
 /// # Errors
 /// [`CanonicalError`], which does not occur in practice: there are no settings.
 pub fn parser() -> Result<VectorParser, CanonicalError> {
-    StrategyParser::new("vector", 1, FreeTextParams {}, STRATEGIES, ("failed", failed), None)
+    StrategyParser::new("vector", 1, FreeTextParams {}, STRATEGIES, ("failed", failure), None)
 }
 
-fn failed(_: &str, _: &FreeTextParams) -> FoundValue<bool> {
+fn failure(_: &str, _: &FreeTextParams) -> FoundValue<bool> {
     let warnings = vec!["a text came instead of a vector".to_owned()];
     FoundValue { warnings, ..FoundValue::plain(false) }
 }

@@ -13,7 +13,7 @@ pub(super) struct Mention {
 
 /// The options named, each once, in the order of the list. If one option's text is part of
 /// another's, the longer one counts.
-pub(super) fn mentioned(text: &str, options: &[String]) -> Vec<Mention> {
+pub(super) fn mentions(text: &str, options: &[String]) -> Vec<Mention> {
     let options: Vec<Vec<String>> = options.iter().map(|option| words(option)).collect();
     let mut found: Vec<Option<bool>> = vec![None; options.len()];
     for sentence in text.split(['.', '!', '?', '\n', ';']) {

@@ -20,7 +20,7 @@ mod words;
 
 use serde::{Deserialize, Serialize};
 
-use self::mentions::mentioned;
+use self::mentions::mentions;
 use self::words::{number, words};
 use super::registry::ParserFamily;
 use super::strategies::{FoundValue, Strategy, StrategyParser};
@@ -42,8 +42,8 @@ pub type VoteParser = StrategyParser<VoteParams, Option<String>>;
 
 const STRATEGIES: &[Strategy<VoteParams, Option<String>>] = &[
     Strategy { method: "exact_text", find: exact },
-    Strategy { method: "normalised_text", find: normalised },
-    Strategy { method: "numbered_choice", find: numbered },
+    Strategy { method: "normalised_text", find: by_words },
+    Strategy { method: "numbered_choice", find: by_number },
     Strategy { method: "single_mention", find: single },
     Strategy { method: "ambiguous", find: ambiguous },
 ];
@@ -60,10 +60,10 @@ pub static VOTE: ParserFamily = ParserFamily {
 /// # Errors
 /// [`CanonicalError`], which does not occur in practice: the settings are a list of texts.
 pub fn parser(params: VoteParams) -> Result<VoteParser, CanonicalError> {
-    StrategyParser::new("vote", 1, params, STRATEGIES, ("failed", failed), None)
+    StrategyParser::new("vote", 1, params, STRATEGIES, ("failed", failure), None)
 }
 
-fn found(text: &str, option: &str) -> FoundValue<Option<String>> {
+fn choice(text: &str, option: &str) -> FoundValue<Option<String>> {
     let reasoning = thinking::split(text).0.map(str::to_owned);
     FoundValue { reasoning, ..FoundValue::plain(Some(option.to_owned())) }
 }
@@ -71,35 +71,35 @@ fn found(text: &str, option: &str) -> FoundValue<Option<String>> {
 fn exact(text: &str, params: &VoteParams) -> Option<FoundValue<Option<String>>> {
     let (_, answer) = thinking::split(text);
     let option = params.options.iter().find(|option| option.trim() == answer)?;
-    Some(found(text, option))
+    Some(choice(text, option))
 }
 
-fn normalised(text: &str, params: &VoteParams) -> Option<FoundValue<Option<String>>> {
+fn by_words(text: &str, params: &VoteParams) -> Option<FoundValue<Option<String>>> {
     let answer = words(thinking::split(text).1);
     let mut same = params.options.iter().filter(|o| !answer.is_empty() && words(o) == answer);
     match (same.next(), same.next()) {
-        (Some(option), None) => Some(found(text, option)),
+        (Some(option), None) => Some(choice(text, option)),
         _ => None,
     }
 }
 
-fn numbered(text: &str, params: &VoteParams) -> Option<FoundValue<Option<String>>> {
+fn by_number(text: &str, params: &VoteParams) -> Option<FoundValue<Option<String>>> {
     let answer = words(thinking::split(text).1);
     let (number, rest) = number(&answer)?;
     let option = params.options.get(number.checked_sub(1)?)?;
-    (rest.is_empty() || words(option) == rest).then(|| found(text, option))
+    (rest.is_empty() || words(option) == rest).then(|| choice(text, option))
 }
 
 fn single(text: &str, params: &VoteParams) -> Option<FoundValue<Option<String>>> {
-    let found_options = mentioned(thinking::split(text).1, &params.options);
+    let found_options = mentions(thinking::split(text).1, &params.options);
     match found_options.as_slice() {
-        [mention] if !mention.denied => Some(found(text, params.options.get(mention.option)?)),
+        [mention] if !mention.denied => Some(choice(text, params.options.get(mention.option)?)),
         _ => None,
     }
 }
 
 fn ambiguous(text: &str, params: &VoteParams) -> Option<FoundValue<Option<String>>> {
-    let named = mentioned(thinking::split(text).1, &params.options);
+    let named = mentions(thinking::split(text).1, &params.options);
     if named.len() < 2 {
         return None;
     }
@@ -109,9 +109,9 @@ fn ambiguous(text: &str, params: &VoteParams) -> Option<FoundValue<Option<String
     Some(FoundValue { warnings, ..none(text) })
 }
 
-fn failed(text: &str, params: &VoteParams) -> FoundValue<Option<String>> {
+fn failure(text: &str, params: &VoteParams) -> FoundValue<Option<String>> {
     let answer = thinking::split(text).1;
-    let warning = match mentioned(answer, &params.options).as_slice() {
+    let warning = match mentions(answer, &params.options).as_slice() {
         [mention] => format!(
             "it names {:?} and seems to say that it is not its choice",
             params.options.get(mention.option).map_or("", String::as_str)

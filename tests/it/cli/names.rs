@@ -204,7 +204,7 @@ fn a_run_that_the_log_does_not_have() {
     let is_none = |error: LogError| matches!(error, LogError::NoSuchRun { run, .. } if run == none);
     assert!(is_none(log.go_on(none).err().unwrap()));
     let mut reader = log.reader().unwrap();
-    assert!(is_none(retold::run::started(reader.as_mut(), none).unwrap_err()));
+    assert!(is_none(retold::run::run_start(reader.as_mut(), none).unwrap_err()));
     assert!(is_none(retold::run::RunRecord::read(reader.as_mut(), none).err().unwrap()));
     assert!(is_none(retold::run::Setup::replay(&log, none).err().unwrap()));
     drop((reader, log));

@@ -18,15 +18,16 @@ fn reported(place: &Place, run: u8, votes: &[&str]) {
     let mut collector = Collector::begin("test".to_owned(), started.clone(), Time(0)).unwrap();
     let body = json!({"model": "m", "messages": [{"role": "user", "content": "vote"}]});
     let request = Request::from_body(body).unwrap();
-    let asked = collector.sent(CallPath::new("vote").unwrap(), 0, request, Labels::new()).unwrap();
+    let asked =
+        collector.add_question(CallPath::new("vote").unwrap(), 0, request, Labels::new()).unwrap();
     let (response, time) = (Response::text("I vote"), Duration::from_millis(5));
-    let answer = collector.received(asked, response, time, None).unwrap();
+    let answer = collector.add_answer(asked, response, time, None).unwrap();
     let mut report = |name: &str, value: &str| {
         let parser = json!({"name": "program", "params": {"name": name}, "version": 1});
         let by = DecidedBy { in_place_of: None, method: "reported".to_owned(), parser };
         let (value, warnings) = (value.into(), Vec::new());
         let details = DecisionDetails { choice: None, reasoning: None, value, warnings };
-        collector.decided(answer, by, details).unwrap();
+        collector.add_decision(answer, by, details).unwrap();
     };
     report("mood", "calm");
     votes.iter().for_each(|vote| report("vote", vote));

@@ -140,7 +140,7 @@ impl Experiment for Long {
         for turn in 1..=self.0 {
             let question = number(&format!("turn/{turn}"), chat(format!("Turn {turn}?")));
             let Ok(answer) = run.ask(question.because(so_far.sources())).await? else { break };
-            so_far.asked(&answer.decision);
+            so_far.replace_with(&answer.decision);
             so_far.add(&answer.decision);
         }
         Ok(())

@@ -23,7 +23,7 @@ fn small(overrides: &[&str]) -> (Config, Box<dyn AnyExperiment>) {
     let path = Path::new(env!("RETOLD_ROOT")).join("config/deliberation_small.yaml");
     let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
     let Study { settings, .. } = study(&path, None, &overrides).unwrap();
-    let config = settings.experiment.typed::<Settings>().unwrap().config.clone();
+    let config = settings.experiment.read::<Settings>().unwrap().config.clone();
     (config, build("deliberation", &settings.experiment).unwrap())
 }
 

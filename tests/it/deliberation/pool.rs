@@ -8,7 +8,7 @@ use crate::support::program::{build, study, supply};
 use retold::model::simulated::Misbehaviour;
 use retold_deliberation::personas::fetch::{FetchLimits, fetch};
 use retold_deliberation::personas::pool::{EnrichedPersona, Pool, add};
-use retold_deliberation::personas::{Collection, wanted};
+use retold_deliberation::personas::{Collection, pool_size};
 use retold_deliberation::{Fact, Settings};
 use retold_study::config::{ApiKind, ModelKind};
 use serde::Deserialize;
@@ -110,7 +110,7 @@ fn the_pool_is_filled_to_half_as_many_again_and_drawn_from() {
     // A larger study adds what is missing, and nothing that is already there.
     place.ok(&format!("{run} -q --set participants_per_condition=4"));
     let more = pool(&place);
-    assert_eq!((more.len(), &more[..12]), (wanted(16), &first[..]));
+    assert_eq!((more.len(), &more[..12]), (pool_size(16), &first[..]));
     let bases: BTreeSet<&str> = more.iter().map(|p| p.base_persona.as_str()).collect();
     assert_eq!(bases.len(), 24);
     let drawn = facts(&place).iter().filter(|f| matches!(f, Fact::PersonaDrawn { .. })).count();
@@ -230,7 +230,7 @@ fn only_made_up_runs_draw_made_up_personas() {
         let mut study = study(&config, None, &overrides).unwrap();
         study.settings.runtime.model.kind = kind;
         supply(&config, &mut study, &overrides).unwrap();
-        let settings = study.settings.experiment.typed::<Settings>().unwrap().into_owned();
+        let settings = study.settings.experiment.read::<Settings>().unwrap().into_owned();
         (settings.personas, settings.pool.unwrap())
     };
     let (personas, pool) = drawn(ModelKind::Simulated);

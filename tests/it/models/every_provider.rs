@@ -44,7 +44,7 @@ impl Provider {
     fn new(kind: &str, read: Reader, experiment: &str) -> Self {
         let simulated =
             SimulatedModel::new(3, Misbehaviour::default(), player(experiment).unwrap());
-        let access = ApiKind::named(kind).unwrap().access();
+        let access = ApiKind::from_name(kind).unwrap().access();
         Provider { access, read, simulated, asked: Mutex::default(), refused: Mutex::default() }
     }
 
@@ -82,7 +82,7 @@ impl Provider {
             "responses" => "openai.responses",
             _ => return Ok(answer),
         };
-        Ok(answer_in(reply(kind, text), providers::named(dialect).unwrap()).unwrap())
+        Ok(answer_in(reply(kind, text), providers::by_name(dialect).unwrap()).unwrap())
     }
 }
 
@@ -120,7 +120,7 @@ fn study(experiment: &str, config: &str, settings: &[&str], kind: &str, model: &
         }
     };
     studies().rename_models(experiment, &mut study.settings.experiment, rename).unwrap();
-    let kind = ModelKind::named(kind).unwrap();
+    let kind = ModelKind::from_name(kind).unwrap();
     let before = std::mem::replace(&mut study.settings.runtime.model.kind, kind);
     studies().pace(experiment, &mut study.settings, before);
     studies().supply(&path, &mut study, &settings, false).unwrap();

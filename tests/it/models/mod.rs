@@ -29,7 +29,7 @@ fn openai(server: &Server) -> OpenAi {
 
 fn openai_within(server: &Server, timeout: Duration) -> OpenAi {
     let key = Some(KEY.into());
-    OpenAi::new(OpenAiSettings { base_url: NamedUrl::given(server.base_url()), key, timeout })
+    OpenAi::new(OpenAiSettings { base_url: NamedUrl::from_user(server.base_url()), key, timeout })
         .unwrap()
 }
 

@@ -23,7 +23,7 @@ impl Player for Kinds {
         "fine".to_owned()
     }
 
-    fn malformed(&self, _: &Request, _: &mut Dice) -> Vec<(&'static str, String)> {
+    fn defects(&self, _: &Request, _: &mut Dice) -> Vec<(&'static str, String)> {
         self.0.iter().map(|kind| (*kind, (*kind).to_owned())).collect()
     }
 }
@@ -81,8 +81,8 @@ impl Player for Noting {
         self.0.reply(request, dice)
     }
 
-    fn malformed(&self, request: &Request, dice: &mut Dice) -> Vec<(&'static str, String)> {
-        let ways = self.0.malformed(request, dice);
+    fn defects(&self, request: &Request, dice: &mut Dice) -> Vec<(&'static str, String)> {
+        let ways = self.0.defects(request, dice);
         let kinds: BTreeSet<&str> = ways.iter().map(|(kind, _)| *kind).collect();
         assert_eq!(kinds.len(), ways.len(), "one way a kind: {ways:?}");
         self.1.lock().unwrap().extend(kinds);

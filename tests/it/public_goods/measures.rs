@@ -1,7 +1,7 @@
 //! What is counted in a reasoning.
 
 use proptest::prelude::*;
-use retold_public_goods::measures::{HEDGES, Measures, measure, stated};
+use retold_public_goods::measures::{HEDGES, Measures, measure, stated_contribution};
 
 #[test]
 fn words_sentences_hedges_and_names_are_counted() {
@@ -38,7 +38,7 @@ fn an_announced_contribution_is_found_and_nothing_else() {
         ("Contributing 20 is risky.", None),
         ("", None),
     ] {
-        assert_eq!(stated(text, 20), coins, "{text}");
+        assert_eq!(stated_contribution(text, 20), coins, "{text}");
     }
 }
 
@@ -49,6 +49,6 @@ proptest! {
         prop_assert!(measures.hedges + measures.mentions <= measures.words);
         prop_assert!(measures.others_named <= 2.min(measures.mentions));
         prop_assert!(measures.sentences <= measures.words.max(1));
-        prop_assert!(stated(&text, all).is_none_or(|coins| (0..=all).contains(&coins)));
+        prop_assert!(stated_contribution(&text, all).is_none_or(|coins| (0..=all).contains(&coins)));
     }
 }

@@ -7,7 +7,7 @@ use crate::support::program as registry;
 use retold::check::{CheckError, check};
 use retold::decide::{self, Choices, ParserParams, Selection};
 use retold::run::{Mode, RunRecord};
-use retold_public_goods::measures::stated;
+use retold_public_goods::measures::stated_contribution;
 use retold_study::original::{Original, OriginalComparison};
 use serde_json::Value;
 
@@ -117,7 +117,9 @@ fn announced_and_made_contributions_of_real_answers() {
             let key = format!("{} {}", config["contribution_framing"], config["contribution_type"]);
             let (all, announced, same) = counts.entry(key).or_default();
             *all += 1;
-            if let Some(coins) = stated(reasoning, config["endowment"].as_i64().unwrap()) {
+            if let Some(coins) =
+                stated_contribution(reasoning, config["endowment"].as_i64().unwrap())
+            {
                 *announced += 1;
                 *same += u32::from(coins == made);
             }

@@ -6,7 +6,7 @@ use crate::support::parsers as registry;
 use retold::parse::{AnyParser, ParsedAnswer, Parser, ParserSpec};
 use retold_public_goods::parse::{
     ChatParams, ContributionFraming, ContributionParams, ContributionType, RedistributionParams,
-    actions_parser, chat_parser, contributed, contribution_parser, json_contribution_parser,
+    actions_parser, chat_parser, contribution_of, contribution_parser, json_contribution_parser,
     redistribution_parser,
 };
 use serde_json::{Value, json};
@@ -99,9 +99,9 @@ fn the_logged_public_goods_contributions_follow_from_the_parsed_ones() {
         let rule: ContributionType =
             serde_json::from_value(row["contribution_type"].clone()).unwrap();
         let framing: ContributionFraming = serde_json::from_value(row["framing"].clone()).unwrap();
-        let amount = rule.allowed(answer.parse(1).value.as_i64().unwrap(), endowment);
+        let amount = rule.nearest_allowed(answer.parse(1).value.as_i64().unwrap(), endowment);
         assert_eq!(amount, row["reference_validated"], "{row}");
-        if contributed(amount, framing, endowment) != row["logged_parsed_result"] {
+        if contribution_of(amount, framing, endowment) != row["logged_parsed_result"] {
             assert!(row["file"].as_str().unwrap().starts_with("experiments/"), "{row}");
             assert_eq!(
                 (framing, &json!(amount)),

@@ -36,11 +36,11 @@ impl ProgramRun {
         let request = Request::from_body(json!({"model": "m", "messages": messages})).unwrap();
         let labels = labels.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let call = CallPath::new(call).unwrap();
-        self.collector.sent(call, sample, request, labels.collect::<Labels>()).unwrap()
+        self.collector.add_question(call, sample, request, labels.collect::<Labels>()).unwrap()
     }
 
     pub(crate) fn answered(&mut self, asked: Seq, response: Response) -> Seq {
-        self.collector.received(asked, response, Duration::from_millis(5), None).unwrap()
+        self.collector.add_answer(asked, response, Duration::from_millis(5), None).unwrap()
     }
 
     /// The attempt failed with status 503, for the last time or not.
@@ -55,7 +55,7 @@ impl ProgramRun {
             retry_after_ms: (!gave_up).then_some(250),
             status: Some(503),
         };
-        self.collector.failed(asked, details).unwrap();
+        self.collector.add_failure(asked, details).unwrap();
     }
 
     /// The program reports a decision about an answer.
@@ -64,7 +64,7 @@ impl ProgramRun {
         let by = DecidedBy { in_place_of: None, method: method.to_owned(), parser };
         let details =
             DecisionDetails { choice: None, reasoning: None, value, warnings: Vec::new() };
-        self.collector.decided(answer, by, details).unwrap()
+        self.collector.add_decision(answer, by, details).unwrap()
     }
 
     /// Stores it as `retold.db` of a folder, under an id that repeats a byte.

@@ -22,7 +22,7 @@ impl Segments {
     /// Keeps the blocks that came with the end of a directory.
     pub(super) fn keep_blocks(&self, compaction: &Compaction, tail: &Bytes, footer: u64) {
         let all: u64 = compaction.directory.blocks.iter().map(Block::len).sum();
-        // What is before the tail.
+        // The number of bytes before the tail.
         let before = (all + footer).saturating_sub(tail.len() as u64);
         for (block, start) in compaction.blocks() {
             let place = start.checked_sub(before).map(|from| from..from + block.len());
@@ -42,7 +42,7 @@ impl Segments {
         let Directory { run, reaches, .. } = &compaction.directory;
         let sound = found.filter(|found| block.is(found));
         let size = sound.as_ref().map_or(0, Bytes::len);
-        self.known().blocks.keep((*run, reaches.seq, block.name.clone()), sound.clone(), size);
+        self.lock().blocks.keep((*run, reaches.seq, block.name.clone()), sound.clone(), size);
         sound
     }
 
@@ -56,8 +56,9 @@ impl Segments {
             return Ok(None);
         };
         let Directory { run, reaches, .. } = &compaction.directory;
-        let kept = self.known().blocks.get(&(*run, reaches.seq, name.to_owned()));
-        let damaged = |why: &str| LogError::damaged(self.objects.name(), compaction.changed(why));
+        let kept = self.lock().blocks.get(&(*run, reaches.seq, name.to_owned()));
+        let damaged =
+            |why: &str| LogError::damage(self.objects.name(), compaction.change_fault(why));
         let mut wanted = match kept {
             Some(Some(kept)) => return Ok(Some((kept, block.pieces.clone()))),
             Some(None) => return Err(damaged(OTHER_HASH)),

@@ -88,7 +88,7 @@ impl Compaction {
         (0..pieces).map(KeptPiece::whole).map(up_to_end)
     }
 
-    pub(super) fn changed(&self, why: &str) -> SegmentFault {
+    pub(super) fn change_fault(&self, why: &str) -> SegmentFault {
         SegmentFault::Changed { object: self.object.clone(), why: why.to_owned() }
     }
 

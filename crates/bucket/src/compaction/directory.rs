@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! blocks           prompts: in which segments a request is; then the index of the run, a block per section
-//! the footer       JSON: what the compaction stands for, its parts, and the blocks with their hashes
+//! the footer       JSON: the segments that the compaction stands for, its parts, and the blocks with their hashes
 //! 32 bytes         BLAKE3 of the footer
 //!  4 bytes         the length of the footer, little-endian
 //!  8 bytes         "retold-d"
@@ -30,7 +30,7 @@ const MOST_BYTES: u32 = 64 << 20;
 /// The name of the block that says where requests are.
 pub(super) const PROMPTS: &str = "prompts";
 
-/// What a directory says.
+/// The footer of a directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Directory {
     format: u32,
@@ -116,7 +116,7 @@ pub(super) fn encode(
     Ok(bytes)
 }
 
-/// What the last bytes of a directory show.
+/// A directory as far as its last bytes show it.
 pub(super) enum Tail {
     /// All that it says, and how many bytes that has.
     Whole(Box<Directory>, u64),
@@ -165,8 +165,8 @@ pub(super) fn decode(
 }
 
 impl Directory {
-    /// Whether it can be the one of a run up to an event: what it names is in its folder, in order, and not larger than
-    /// anything can be.
+    /// True if it can be the directory of a run up to an event: its parts are in its folder, its segments are in order, and
+    /// no size is larger than possible.
     fn is_of(&self, run: RunId, end: Seq) -> bool {
         let segments = || self.parts.iter().flat_map(|part| &part.segments);
         let lasts: Vec<Seq> = segments().map(|(last, _)| *last).collect();

@@ -24,7 +24,7 @@ impl Segments {
     /// [`LogError::Corrupt`], at the first event, if it is not as it was written; [`LogError`] if the store cannot be
     /// read.
     pub(crate) async fn compaction(&self, run: RunId) -> Result<Option<Arc<Compaction>>, LogError> {
-        if let Some(known) = self.known().compactions.get(&run) {
+        if let Some(known) = self.lock().compactions.get(&run) {
             return known.clone();
         }
         self.find_compaction(run).await
@@ -48,7 +48,7 @@ impl Segments {
                 break;
             }
         }
-        self.known().compactions.insert(run, found.clone());
+        self.lock().compactions.insert(run, found.clone());
         found
     }
 
@@ -62,7 +62,7 @@ impl Segments {
         run: RunId,
     ) -> Result<Option<Arc<Compaction>>, LogError> {
         let found = self.usable_compaction(run).await?;
-        Ok(found.filter(|_| !self.known().damaged_parts.contains_key(&run)))
+        Ok(found.filter(|_| !self.lock().damaged_parts.contains_key(&run)))
     }
 
     /// The last compaction of a run, unless it is damaged: the segments that it stands for may still be there.
@@ -79,7 +79,7 @@ impl Segments {
         }
     }
 
-    /// The events up to which a run may have been compacted, the last one first: what the ledger says was an end of it.
+    /// The events up to which a run may have been compacted, the last one first: its ends according to the ledger.
     async fn possible_ends(&self, run: RunId) -> Result<Vec<Seq>, LogError> {
         let mut ledger = self.ledger.last_read().await;
         if ledger.of(run).next().is_none() {

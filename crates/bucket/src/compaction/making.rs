@@ -173,7 +173,7 @@ impl NewCompaction {
         }
         self.index.extend(self.pieces.add(event));
         self.reaches = Head { seq: event.seq, hash: event.hash };
-        if self.lines.bytes() >= SEGMENT_BYTES || self.lines.held() >= HELD_BYTES {
+        if self.lines.bytes() >= SEGMENT_BYTES || self.lines.held_bytes() >= HELD_BYTES {
             self.end_segment().await?;
         }
         Ok(())
@@ -241,7 +241,7 @@ impl NewCompaction {
         Ok(())
     }
 
-    /// Puts what is left, and then the directory, with which the compaction counts.
+    /// Puts the rest, and then the directory, with which the compaction counts.
     async fn finish(mut self) -> Result<CompactionResult, LogError> {
         if self.follows != self.reaches {
             self.end_segment().await?;
@@ -255,7 +255,7 @@ impl NewCompaction {
             CompactionResult::Made { segments: end.segments, parts: parts.len() as u64, bytes };
         let what = (run, end.segments, end.head);
         let directory = directory::encode(what, parts, &prompts.bytes(), &index)
-            .map_err(|error| LogError::failed("a directory", error))?;
+            .map_err(|error| LogError::failure("a directory", error))?;
         let path = store.names.directory(run, end.head.seq);
         let created = store.objects.create(&path, &directory.into()).await?;
         let found = store.find_compaction(run).await?;

@@ -32,13 +32,13 @@ pub(super) async fn mend(
         return Err(LogError::corrupt(run, Seq(1), missing_part));
     }
     // From now on, these are read instead.
-    segments.known().damaged_parts.insert(run, missing_part.clone().into());
+    segments.lock().damaged_parts.insert(run, missing_part.clone().into());
     make(segments, run, end).await?;
     // Another release may have packed the same events differently.
     if !segments.missing_parts(run, known).await?.is_empty() {
         return Err(LogError::corrupt(run, Seq(1), missing_part));
     }
-    segments.known().damaged_parts.remove(&run);
+    segments.lock().damaged_parts.remove(&run);
     Ok(CompactionResult::Mended { parts: missing.len() as u64 })
 }
 

@@ -72,7 +72,7 @@ pub(crate) fn decode(
     let mut reader = LineReader::new(run, footer.follows);
     let (mut requests, mut events) = (BTreeMap::new(), Vec::new());
     let (mut found, mut held) = (0, 0);
-    for line in unpacked(lines, footer.bytes).map_err(|error| changed(error.to_string()))? {
+    for line in unpack(lines, footer.bytes).map_err(|error| changed(error.to_string()))? {
         let (_, line) = line.map_err(|error| changed(error.problem.to_string()))?;
         found += line.len() as u64 + 1;
         let event = reader.read(&line).map_err(|problem| changed(problem.to_string()))?;
@@ -83,7 +83,7 @@ pub(crate) fn decode(
             held += request.footprint() as u64;
             requests.insert(request.hash(), request.clone());
         }
-        let stored = LinkedEvent::stored(&event, run);
+        let stored = LinkedEvent::to_stored(&event, run);
         let content = stored.content.as_ref().map_or(0, |content| content.bytes().len());
         held += (content + stored.body.len() + size_of::<StoredEvent>()) as u64;
         if held > most {
@@ -101,7 +101,7 @@ pub(crate) fn decode(
     }
 }
 
-/// What the segment `number` of a run says about itself. Its lines are not unpacked.
+/// The footer of the segment `number` of a run. Its lines are not unpacked.
 ///
 /// # Errors
 /// As [`decode`].
@@ -156,7 +156,7 @@ fn split(bytes: &[u8]) -> Result<(&[u8], &[u8]), String> {
 }
 
 /// The lines, of which no more are read than the footer says; one byte more shows that there are more.
-fn unpacked(lines: &[u8], bytes: u64) -> std::io::Result<JsonlReader> {
+fn unpack(lines: &[u8], bytes: u64) -> std::io::Result<JsonlReader> {
     let decoder = zstd::Decoder::with_buffer(Cursor::new(lines.to_vec()))?;
     Ok(JsonlReader::from_reader("a segment", decoder.take(bytes + 1)))
 }

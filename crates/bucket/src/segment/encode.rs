@@ -8,7 +8,7 @@ use retold::prompt::Request;
 
 use super::END;
 use super::footer::{AnnouncedEntry, FORMAT, Footer};
-use crate::packing::{SKIPPED, packed};
+use crate::packing::{SKIPPED, pack};
 use crate::writer::Writer;
 
 /// A segment about to be written.
@@ -37,11 +37,11 @@ impl SegmentLines {
     }
 
     /// How many bytes whoever reads them holds in memory, in about: a request that continues another is short here.
-    pub(crate) fn held(&self) -> usize {
+    pub(crate) fn held_bytes(&self) -> usize {
         self.held
     }
 
-    /// Adds an event, and what it needs that was not added before.
+    /// Adds an event, with the lines that it needs and that were not added before.
     ///
     /// # Errors
     /// [`LogError::Failed`] if its request is missing, or cannot be split into lines.
@@ -53,7 +53,7 @@ impl SegmentLines {
         let SegmentLines { writer, text, held } = self;
         *held += event.content.map_or(0, |content| content.bytes().len());
         *held += request.map_or(0, Request::footprint);
-        let mut request = |_| request.cloned().ok_or_else(|| LogError::failed("", "no request"));
+        let mut request = |_| request.cloned().ok_or_else(|| LogError::failure("", "no request"));
         writer.write(event, &mut request, &mut |line| {
             text.push_str(line);
             text.push('\n');
@@ -67,8 +67,8 @@ impl SegmentLines {
     /// [`LogError::Failed`] if it cannot be compressed.
     pub(crate) fn pack(self, footer: Footer) -> Result<(Vec<u8>, Footer), LogError> {
         let footer = Footer { bytes: self.text.len() as u64, ..footer };
-        let failed = |error: std::io::Error| LogError::failed("a segment", error);
-        let mut bytes = packed(&self.text).map_err(failed)?;
+        let failed = |error: std::io::Error| LogError::failure("a segment", error);
+        let mut bytes = pack(&self.text).map_err(failed)?;
         append_footer(&mut bytes, &footer).map_err(failed)?;
         Ok((bytes, footer))
     }

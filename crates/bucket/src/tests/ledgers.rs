@@ -31,7 +31,7 @@ fn a_ledger_of_many_objects_is_read_in_few_requests() {
         let mut id = [0; 8];
         id.copy_from_slice(&n.to_be_bytes());
         let first = some("RunFinished", 0..1);
-        let append = Append::new(RunId(id), Head::START, first).imported();
+        let append = Append::new(RunId(id), Head::START, first).into_import();
         backend.committer().unwrap().commit(&[append]).unwrap();
         // The marker, the list, and the objects.
         let due = match n + 1 {

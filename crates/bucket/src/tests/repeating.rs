@@ -38,7 +38,7 @@ fn finished_runs_are_listed_without_their_segments() {
     let backend = open(&store);
     for n in 0..70 {
         let append = finished(RunId([n; 8]));
-        let append = if n % 2 == 0 { append } else { append.imported() };
+        let append = if n % 2 == 0 { append } else { append.into_import() };
         backend.committer().unwrap().commit(&[append]).unwrap();
     }
     without_segments(&store);
@@ -64,7 +64,7 @@ fn what_the_ledger_repeats_can_be_read_after_a_crash_too() {
     let store = memory();
     let (run, backend) = (RunId([1; 8]), open(&store));
     started(&backend, RunId([2; 8]));
-    let append = finished(run).imported();
+    let append = finished(run).into_import();
     backend.committer().unwrap().commit(std::slice::from_ref(&append)).unwrap();
     let last =
         objects(&store).into_iter().rfind(|path| path.as_ref().contains("/ledger/")).unwrap();

@@ -106,7 +106,7 @@ fn a_run_whose_first_commit_was_not_decided_has_not_begun() {
 fn an_import_that_was_interrupted_is_continued_by_the_next() {
     let (run, whole) = (RunId([3; 8]), memory());
     // More than fits into one segment.
-    let append = Append::new(run, Head::START, some("Occurred", 0..10_000)).imported();
+    let append = Append::new(run, Head::START, some("Occurred", 0..10_000)).into_import();
     open(&whole).committer().unwrap().commit(std::slice::from_ref(&append)).unwrap();
     let names = objects(&whole);
     let segments: Vec<_> = names.iter().filter(|name| name.as_ref().contains("/runs/")).collect();
@@ -150,7 +150,7 @@ fn a_long_import_is_put_while_it_is_read_and_seen_when_it_is_whole() {
     assert_eq!(length(&backend, run), 0);
     let last = Append::new(run, head, some("Occurred", 10_000..10_001));
     head = end(&last);
-    committer.append(&last.imported()).unwrap();
+    committer.append(&last.into_import()).unwrap();
     committer.flush().unwrap();
     assert_eq!(open(&store).reader().unwrap().runs().unwrap()[0].head, head);
 }

@@ -58,7 +58,7 @@ fn found(store: &Arc<dyn ObjectStore>) -> Vec<UncountedEvents> {
     let backend = open(store);
     let (_, problems) = verify_all(backend.reader().unwrap().as_mut()).unwrap();
     assert_eq!(problems, []);
-    backend.uncounted(None).unwrap()
+    backend.uncounted_events(None).unwrap()
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn the_end_of_a_run_that_the_ledger_does_not_have_is_named_and_comes_back_with_t
 #[test]
 fn a_run_of_which_the_ledger_has_nothing_is_named() {
     let store = memory();
-    let import = Append::new(RUN, Head::START, some("Occurred", 0..3)).imported();
+    let import = Append::new(RUN, Head::START, some("Occurred", 0..3)).into_import();
     open(&store).committer().unwrap().commit(&[import]).unwrap();
     without_last_entry(&store);
     written_by(&store, None);

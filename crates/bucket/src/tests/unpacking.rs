@@ -7,7 +7,7 @@ use retold::prompt::Request;
 use serde_json::json;
 
 use super::{memory, objects, open, removed, replaced, some, started, unbounded};
-use crate::packing::packed;
+use crate::packing::pack;
 use crate::segment::{NewSegment, decode, encode};
 use crate::writer::Writer;
 
@@ -106,6 +106,6 @@ fn a_ledger_that_unpacks_to_more_than_its_size_allows_is_damaged() {
     };
     assert!(error().contains("more than 100 times its size"), "{}", error());
     // Its lines are wrong as well, which is found if it may be unpacked.
-    replaced(&store, &name, packed(&lines).unwrap());
+    replaced(&store, &name, pack(&lines).unwrap());
     assert!(!error().contains("100 times"), "{}", error());
 }

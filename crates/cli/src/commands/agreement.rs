@@ -16,7 +16,7 @@ use crate::error::{CliError, Status};
 use crate::gate;
 use crate::global::Global;
 use crate::label_argument;
-use crate::output::{Output, counted, grouped};
+use crate::output::{Output, count_of, group_digits};
 use crate::runs::accepting;
 use crate::select::{self, RunSelection};
 
@@ -97,8 +97,8 @@ fn show(
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let (mut reader, run) = (selected.checked()?, selected.run);
-    let simulated = select::started(&mut reader, run)?.is_simulated();
+    let (mut reader, run) = (selected.checked_reader()?, selected.run);
+    let simulated = select::run_start(&mut reader, run)?.is_simulated();
     let rated = RatedAnswers::read(&mut reader, run, global.studies.parsers())?;
     let choice = rated.choice(&args.names, &args.labels)?;
     let found = rated.agreement(&choice, args.level.into());
@@ -130,19 +130,23 @@ fn text(found: &PairedRaters, listed: &[AnswerRatings]) -> String {
     let _ = writeln!(out, "  {:<NAME_SHOWN$}{:>9}{:>9}", "who decided", "values", "missing");
     for Rater { rater, values, missing } in raters {
         let rater = printable(rater, NAME_SHOWN);
-        let _ =
-            writeln!(out, "  {rater:<NAME_SHOWN$}{:>9}{:>9}", grouped(*values), grouped(*missing));
+        let _ = writeln!(
+            out,
+            "  {rater:<NAME_SHOWN$}{:>9}{:>9}",
+            group_digits(*values),
+            group_digits(*missing)
+        );
     }
     let level = level.name();
     let _ = writeln!(
         out,
         "\nKrippendorff's alpha, {level}: {} over {} with two values or more",
         coefficient_text(*alpha),
-        counted(*rated, "answer")
+        count_of(*rated, "answer")
     );
     if *not_numbers > 0 {
         let _ =
-            writeln!(out, "{} not numbers, and left out of alpha", counted(*not_numbers, "value"));
+            writeln!(out, "{} not numbers, and left out of alpha", count_of(*not_numbers, "value"));
     }
     for RaterPair { one, other, both, same, kappa } in pairs {
         let (one, other) = (printable(one, NAME_SHOWN), printable(other, NAME_SHOWN));
@@ -152,14 +156,14 @@ fn text(found: &PairedRaters, listed: &[AnswerRatings]) -> String {
             both => writeln!(
                 out,
                 "{one} and {other}: the same for {} of {} ({share:.2} %); Cohen's kappa {}",
-                grouped(*same),
-                counted(*both, "answer"),
+                group_digits(*same),
+                count_of(*both, "answer"),
                 coefficient_text(*kappa)
             ),
         };
     }
     if !differing.is_empty() {
-        let _ = writeln!(out, "\n{}", counted(differing.len() as u64, "disagreement"));
+        let _ = writeln!(out, "\n{}", count_of(differing.len() as u64, "disagreement"));
     }
     for AnswerRatings { seq, choice, call, sample, values, text, .. } in listed {
         let choice = if *choice > 0 { format!(" choice {choice}") } else { String::new() };
@@ -171,7 +175,7 @@ fn text(found: &PairedRaters, listed: &[AnswerRatings]) -> String {
         let _ = writeln!(out, "    {}", printable(text, ANSWER_SHOWN));
     }
     if differing.len() > listed.len() {
-        let more = grouped((differing.len() - listed.len()) as u64);
+        let more = group_digits((differing.len() - listed.len()) as u64);
         let _ = writeln!(out, "  and {more} more: --most N, or --json for all");
     }
     out

@@ -105,7 +105,7 @@ fn show(view: &RunView, args: &Args, global: &Global, output: &Output) -> Result
         // Before the run is read: a file that cannot be written is said at once.
         let mut writer = JsonlWriter::create(file, if_exists)?;
         let selected = RunSelection::up_to_damage(view);
-        let text = prove(&mut selected.checked()?, &shown.audit)
+        let text = prove(&mut selected.checked_reader()?, &shown.audit)
             .map_err(|error| not_proved(error, &selected))?;
         writer.write_line(&text)?;
         writer.finish()?;
@@ -126,7 +126,7 @@ fn not_of_one_answer(name: &CallPath, run: RunId) -> CliError {
 
 fn not_proved(error: ProveError, selected: &RunSelection) -> CliError {
     let reader = selected.log.reader().ok();
-    let started = reader.and_then(|mut it| select::started(it.as_mut(), selected.run).ok());
+    let started = reader.and_then(|mut it| select::run_start(it.as_mut(), selected.run).ok());
     match (&error, started) {
         (ProveError::NotFinished(run), Some(started)) if started.experiment == PROGRAM => {
             let resume = next_command("record --resume", selected.run, &[], &started);

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::error::{CliError, Status};
 use crate::global::Global;
-use crate::output::{Output, counted, grouped};
+use crate::output::{Output, count_of, group_digits};
 use crate::redaction;
 use retold::log::{BackedUp, SqliteBackend};
 use retold_archive::{Archive, bucket};
@@ -76,8 +76,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     } else {
         output.text(&format!(
             "{} copied to {shown}, {} bytes, verified, ledger head {}\n{}",
-            counted(runs, "run"),
-            grouped(bytes),
+            count_of(runs, "run"),
+            group_digits(bytes),
             ledger.hash,
             match key {
                 Some(key) => format!("the keys of --redact were copied to {key}\n"),

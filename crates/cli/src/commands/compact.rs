@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::error::{CliError, Status};
 use crate::global::Global;
-use crate::output::{Output, counted, grouped};
+use crate::output::{Output, count_of, group_digits};
 use crate::select;
 use retold::id::RunId;
 use retold::log::{Fault, Log, LogError, SegmentFault};
@@ -45,8 +45,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let log = Log::new(Arc::new(store.clone()));
     let (mut made, mut mended) = (Vec::new(), Vec::new());
     let (mut known, mut unfinished, mut failed) = (0_u64, 0_u64, false);
-    for run in select::chosen(&log, &names, global)? {
-        match store.compact(run).map_err(|error| explained(error, run)) {
+    for run in select::choose(&log, &names, global)? {
+        match store.compact(run).map_err(|error| explain(error, run)) {
             Ok(CompactionResult::Made { segments, parts, bytes }) => {
                 if !output.is_json() {
                     output.text(&line(run, segments, parts, bytes))?;
@@ -58,7 +58,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             Ok(CompactionResult::Known) => known += 1,
             Ok(CompactionResult::Mended { parts }) => {
                 if !output.is_json() {
-                    let parts = counted(parts, "missing object");
+                    let parts = count_of(parts, "missing object");
                     output.text(&format!("run {}: {parts} written again\n", run.short(8)))?;
                 }
                 mended.push(json!({"run": run, "objects": parts}));
@@ -90,7 +90,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
 }
 
 /// An error with what can be done if an object of a compaction is lost or damaged.
-fn explained(error: LogError, run: RunId) -> CliError {
+fn explain(error: LogError, run: RunId) -> CliError {
     let fault = match &error {
         LogError::Corrupt { fault, .. } => Some(&**fault),
         _ => None,
@@ -119,17 +119,17 @@ fn explained(error: LogError, run: RunId) -> CliError {
 }
 
 fn line(run: RunId, segments: u64, parts: u64, bytes: u64) -> String {
-    let (segments, parts) = (counted(segments, "segment"), counted(parts, "object"));
-    format!("run {}: {segments} merged into {parts}, {} bytes\n", run.short(8), grouped(bytes))
+    let (segments, parts) = (count_of(segments, "segment"), count_of(parts, "object"));
+    format!("run {}: {segments} merged into {parts}, {} bytes\n", run.short(8), group_digits(bytes))
 }
 
 fn summary(made: u64, known: u64, unfinished: u64) -> String {
-    let mut text = format!("{} compacted", counted(made, "run"));
+    let mut text = format!("{} compacted", count_of(made, "run"));
     if known > 0 {
-        text.push_str(&format!("; {} compacted before", counted(known, "run")));
+        text.push_str(&format!("; {} compacted before", count_of(known, "run")));
     }
     if unfinished > 0 {
-        text.push_str(&format!("; {} not ended yet", counted(unfinished, "run")));
+        text.push_str(&format!("; {} not ended yet", count_of(unfinished, "run")));
     }
     text + "\n"
 }

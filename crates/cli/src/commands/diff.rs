@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use crate::error::{CliError, Status};
 use crate::gate;
 use crate::global::Global;
-use crate::output::{Output, counted, grouped};
+use crate::output::{Output, count_of, group_digits};
 use crate::runs::figures::figures_of;
 use crate::select::{self, RunSelection};
-use crate::views::alike::{alike, and_others, shortened};
+use crate::views::alike::{alike, and_others, shorten};
 use crate::views::differing::where_they_differ;
 use crate::views::facts::{EXCERPT, facts_text, more};
 use crate::views::figures::{compared_table, methods};
@@ -69,7 +69,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let Args { one, other, most } = args;
     let (one, other) = (select::to_read(global, &one)?, select::to_read(global, &other)?);
     gate::show_runs([one, other], output, |[one, other]| {
-        let compared = compared(global.studies, &one, &other)?;
+        let compared = compare_runs(global.studies, &one, &other)?;
         if output.is_json() {
             output.object(&compared.json()?)?;
         } else {
@@ -80,20 +80,21 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     })
 }
 
-fn compared<'a>(
+fn compare_runs<'a>(
     studies: &Studies,
     one: &RunSelection,
     other: &RunSelection,
 ) -> Result<ComparedRuns<'a>, CliError> {
-    let (mut first, mut second) = (one.checked()?, other.checked()?);
-    let started = [select::started(&mut first, one.run)?, select::started(&mut second, other.run)?];
+    let (mut first, mut second) = (one.checked_reader()?, other.checked_reader()?);
+    let started =
+        [select::run_start(&mut first, one.run)?, select::run_start(&mut second, other.run)?];
     let comparison = compare(
         RunSide { reader: &mut first, run: one.run },
         RunSide { reader: &mut second, run: other.run },
     )?;
     let mut lanes = Vec::new();
     for (place, lane) in comparison.lanes.iter().enumerate() {
-        let diff = shown(lane, &mut first, one.run, &mut second, other.run)?;
+        let diff = diff_text(lane, &mut first, one.run, &mut second, other.run)?;
         lanes.push(LaneDiff { place, diff });
     }
     let of = |reader: &mut CheckedReader, run| figures_of(studies, reader, run);
@@ -112,7 +113,7 @@ fn compared<'a>(
 }
 
 /// How a call differs: the diff of its prompts, or both answers, or both decisions.
-fn shown(
+fn diff_text(
     lane: &LaneDifference,
     one: &mut dyn Reader,
     first: RunId,
@@ -207,28 +208,28 @@ impl ComparedRuns<'_> {
         let _ = writeln!(
             text,
             "\n{} in the first run, {} in the second, {} in both",
-            counted(calls.one, "call"),
-            grouped(calls.other),
-            grouped(calls.both)
+            count_of(calls.one, "call"),
+            group_digits(calls.other),
+            group_digits(calls.both)
         );
         let _ = writeln!(
             text,
             "of those in both: {} with the same prompt, {} also with the same answer",
-            grouped(calls.same_prompt),
-            grouped(calls.same_answer)
+            group_digits(calls.same_prompt),
+            group_digits(calls.same_answer)
         );
         let _ = writeln!(
             text,
             "of {} decided in both: {} with the same value, {} also by the same method",
-            grouped(calls.decided),
-            grouped(calls.same_value),
-            grouped(calls.same_decision)
+            group_digits(calls.decided),
+            group_digits(calls.same_value),
+            group_digits(calls.same_decision)
         );
         let _ = writeln!(
             text,
             "{} with the same calls, {} with different ones",
-            counted(*lanes_alike, "lane"),
-            grouped(self.lanes.len() as u64)
+            count_of(*lanes_alike, "lane"),
+            group_digits(self.lanes.len() as u64)
         );
         self.lanes(most, &mut text);
         facts_text(facts, ["in the first run", "in the second"], most, &mut text);
@@ -287,7 +288,7 @@ impl ComparedRuns<'_> {
                 says(*what),
                 counted_differing(usize::try_from(*differing).unwrap_or(usize::MAX), "call")
             );
-            text.push_str(&shortened(&first.diff));
+            text.push_str(&shorten(&first.diff));
             let others: Vec<String> = others
                 .iter()
                 .map(|other| &self.comparison.lanes[other.place])
@@ -356,5 +357,5 @@ fn says(what: CallDifference) -> &'static str {
 
 fn counted_differing(n: usize, noun: &str) -> String {
     let differ = if n == 1 { "differs" } else { "differ" };
-    format!("{} {differ}", counted(n as u64, noun))
+    format!("{} {differ}", count_of(n as u64, noun))
 }

@@ -7,7 +7,7 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::model::ModelArgs;
 use crate::output::Output;
-use crate::runs::changes::{changed, place_of};
+use crate::runs::changes::{changed_settings, place_of};
 use crate::runs::fork::{Forking, fork};
 use crate::runs::program::{
     self, Destinations, InterceptArgs, MatchingArgs, ProcessArgs, ProgramCommand,
@@ -116,7 +116,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
              templates (--prompts DIR), or ask failed calls again (--retry-failed)",
         ));
     }
-    let settings = changed(global.studies, &started, &overrides, prompts.as_deref())?;
+    let settings = changed_settings(global.studies, &started, &overrides, prompts.as_deref())?;
     let before = place_of(at.as_ref(), reader.as_mut(), selected.run, global.studies)?;
     if retry_failed && !any_failed(reader.as_mut(), selected.run)? {
         let message =

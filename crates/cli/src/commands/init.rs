@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use crate::again::{begins, quoted};
+use crate::again::{begins, quote};
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::Output;
@@ -40,12 +40,12 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         Some(name) => {
             let text = example(name, global)?;
             let file = file.unwrap_or_else(|| PathBuf::from(format!("{name}.yaml")));
-            created(&file, text)?;
+            create(&file, text)?;
             Some(file)
         }
         None => None,
     };
-    let (ignore, added) = ignored(&global.log)?;
+    let (ignore, added) = ignore_log(&global.log)?;
     let place = ignore.display().to_string();
     if output.is_json() {
         let config = config.map(|file| file.display().to_string());
@@ -60,7 +60,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         0 => format!("{place} has the log already\n"),
         _ => format!("{place} has the log and what is kept beside it\n"),
     });
-    if let Some(named) = config.as_deref().and_then(Path::to_str).and_then(quoted) {
+    if let Some(named) = config.as_deref().and_then(Path::to_str).and_then(quote) {
         text.push_str(&format!("\nnext:\n  {} run {named}\n", begins()));
     }
     output.text(&text)?;
@@ -82,7 +82,7 @@ fn example(name: &str, global: &Global) -> Result<&'static str, CliError> {
 }
 
 /// Creates a file that does not exist yet.
-fn created(file: &Path, text: &str) -> Result<(), CliError> {
+fn create(file: &Path, text: &str) -> Result<(), CliError> {
     let shown = file.display();
     let written = File::create_new(file).and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| match error.kind() {
@@ -93,7 +93,7 @@ fn created(file: &Path, text: &str) -> Result<(), CliError> {
 }
 
 /// Adds a log to the .gitignore beside it. Returns its path, and how many lines were added.
-fn ignored(log: &Path) -> Result<(PathBuf, usize), CliError> {
+fn ignore_log(log: &Path) -> Result<(PathBuf, usize), CliError> {
     let place = log.with_file_name(".gitignore");
     let unwritten = |error: std::io::Error| {
         CliError::new(Status::Io, format!("{} cannot be written: {error}", place.display()))

@@ -19,7 +19,7 @@ use crate::error::{CliError, Status, write_err};
 use crate::gate;
 use crate::global::Global;
 use crate::model::ModelArgs;
-use crate::output::{Output, counted};
+use crate::output::{Output, count_of};
 use crate::runs::accepting;
 use crate::runs::config::NamedConfig;
 use crate::runs::folder::FolderArgs;
@@ -96,7 +96,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         return Ok(status);
     }
     let log = select::open(global)?;
-    let judge = finished(&log, &wanted)?;
+    let judge = find_finished(&log, &wanted)?;
     let model = latest_start(log.reader()?.as_mut(), judge)?.model;
     let scores = verdicts(&log, judge)?;
     let scorer = match model["simulated"].as_bool() {
@@ -109,9 +109,9 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
 
 /// The settings of a config, with the answers of a run that it selects.
 fn with_answers(study: &Study, source: &RunSource) -> Result<JudgeSettings, CliError> {
-    let settings = study.settings.experiment.typed::<JudgeSettings>();
+    let settings = study.settings.experiment.read::<JudgeSettings>();
     let mut settings = settings.map_err(|e| CliError::usage(e.to_string()))?.into_owned();
-    let mut reader = source.checked()?;
+    let mut reader = source.checked_reader()?;
     let run = source.run;
     let mut answers = Vec::new();
     each_answer::<CliError>(&mut reader, run, |reader, answer| {
@@ -146,13 +146,13 @@ fn with_answers(study: &Study, source: &RunSource) -> Result<JudgeSettings, CliE
 }
 
 /// The run of this judge that finished last.
-fn finished(log: &Log, wanted: &Value) -> Result<RunId, CliError> {
+fn find_finished(log: &Log, wanted: &Value) -> Result<RunId, CliError> {
     // A number such as 1.0 is recorded as 1.
     let wanted = as_recorded(wanted);
     let mut reader = log.reader()?;
     for head in reader.runs()?.into_iter().rev() {
         // A damaged run is reported by commands that are about it.
-        let Ok(started) = select::started(reader.as_mut(), head.run) else { continue };
+        let Ok(started) = select::run_start(reader.as_mut(), head.run) else { continue };
         let is_it = started.experiment == NAME && started.settings["experiment"] == wanted;
         if is_it && how_it_ended(reader.as_mut(), head.run)?.is_some() {
             return Ok(head.run);
@@ -198,7 +198,7 @@ fn accept(
 ) -> Result<(), CliError> {
     let simulated = model["simulated"].as_bool().unwrap_or(false);
     let mut accepted = accepting::begin_by(source, Some(model))?;
-    let mut reader = source.checked()?;
+    let mut reader = source.checked_reader()?;
     scores
         .accept(&mut reader, source.run, scorer, &mut accepted)
         .map_err(|error| CliError::usage(error.to_string()))?;
@@ -207,7 +207,7 @@ fn accept(
         return Ok(());
     }
     let backend = global.open_or_create()?;
-    let judged = counted(scores.len() as u64, "answer");
+    let judged = count_of(scores.len() as u64, "answer");
     let said = if simulated { "SIMULATED " } else { "" };
     let (stored, known) = accepting::store(accepted, backend.as_ref())?;
     let known = known.map(|run| format!("run {run} has these verdicts already\n"));

@@ -9,7 +9,7 @@ use crate::again;
 use crate::command_line::command_line;
 use crate::error::{CliError, Status};
 use crate::global::Global;
-use crate::output::{Output, counted};
+use crate::output::{Output, count_of};
 use crate::umask;
 
 /// Write the help of all commands as manual pages.
@@ -39,7 +39,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     if output.is_json() {
         output.object(&json!({"folder": place, "pages": pages.len()}))?;
     } else {
-        let pages = counted(pages.len() as u64, "page");
+        let pages = count_of(pages.len() as u64, "page");
         output.text(&format!("{pages} written to {place}\n"))?;
     }
     Ok(Status::Fine)

@@ -122,7 +122,7 @@ pub(crate) fn run(args: Args, global: &Global) -> Result<Status, CliError> {
 /// is continued otherwise.
 fn without_command(name: &str, global: &Global) -> Result<CliError, CliError> {
     let selected = select::run(global, name)?;
-    let started = select::started(selected.log.reader()?.as_mut(), selected.run)?;
+    let started = select::run_start(selected.log.reader()?.as_mut(), selected.run)?;
     needs_command(&selected, &started)?;
     let next = continuation::command(global.studies, &started, &selected.run.short(8));
     Ok(CliError::usage(format!("run {} was not recorded from a program", selected.run))

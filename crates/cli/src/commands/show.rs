@@ -5,11 +5,11 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::again::{begins, typed};
+use crate::again::{begins, spell_commands};
 use crate::error::{CliError, Status};
 use crate::gate::{self, UnverifiedArg};
 use crate::global::Global;
-use crate::output::{Output, counted, grouped};
+use crate::output::{Output, count_of, group_digits};
 use crate::pager::PagerArg;
 use crate::runs::continuation;
 use crate::runs::effective;
@@ -89,7 +89,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         output.raw(request.canonical())?;
         return Ok(Status::Fine);
     }
-    output.paged(pager);
+    output.use_pager(pager);
     let selected = match select::to_read(global, &what) {
         Ok(selected) => selected,
         // No run has such an id, but a prompt might.
@@ -148,10 +148,10 @@ fn shown_of(
         }
         Some(Target::Seq(seq)) => {
             let in_force = effective::of(selected)?;
-            show_event(&mut selected.checked()?, selected.run, *seq, &in_force, output)
+            show_event(&mut selected.checked_reader()?, selected.run, *seq, &in_force, output)
         }
         Some(target) => {
-            let mut reader = selected.checked()?;
+            let mut reader = selected.checked_reader()?;
             // A part of the experiment's state takes precedence over a call with the same name.
             if let Target::Call(name, None) = target
                 && may_have_part(global.studies, &mut reader, selected.run, name.as_str())?
@@ -171,7 +171,7 @@ fn shown_of(
 /// `60 decisions`. Others may have been accepted about the answers of the run.
 fn own_decisions(decisions: u64, in_force: &EffectiveDecisions) -> String {
     let of_its_own = if in_force.accepted.is_empty() { "" } else { " of its own" };
-    format!("{}{of_its_own}", counted(decisions, "decision"))
+    format!("{}{of_its_own}", count_of(decisions, "decision"))
 }
 
 fn is_hash(text: &str) -> bool {
@@ -237,7 +237,7 @@ fn show_event(
         if let Some(in_force) = in_force {
             object.set("decisions_in_force", json!(in_force));
         }
-        object.set("checked_events", reader.checked().into());
+        object.set("checked_events", reader.checked_events().into());
         output.object(&object)?;
     } else {
         let mut text = String::new();
@@ -246,7 +246,7 @@ fn show_event(
             let _ = writeln!(text, "{key}: {value}");
         }
         text.push_str(&in_force.map(effective::text).unwrap_or_default());
-        text.push_str(&select::checked(reader.checked(), run));
+        text.push_str(&select::checked_line(reader.checked_events(), run));
         output.text(&text)?;
     }
     Ok(Status::Fine)
@@ -259,7 +259,7 @@ fn show_run(
     in_force: &EffectiveDecisions,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let (reader, run) = (&mut selected.checked()?, selected.run);
+    let (reader, run) = (&mut selected.checked_reader()?, selected.run);
     let mut record = RunRecord::read(reader, run)?;
     let lacking = if record.events <= MOST_COUNTED { Some(record.shortcomings()?) } else { None };
     let folded = if record.started.experiment == retold::exchange::EXCHANGES {
@@ -278,7 +278,7 @@ fn show_run(
         started, finished, answers, reused, decisions, failed_attempts, events, ..
     } = record;
     let state = until.map(|until| state::of(studies, reader, run, until)).transpose()?;
-    let checked_events = reader.checked();
+    let checked_events = reader.checked_events();
     let (parent, shards) = (started.forked_from, &started.merged_from);
     let log = selected.log.backend().as_ref();
     let is_running = finished.is_none() && without_end(log, log.file(), run) == "running";
@@ -346,11 +346,11 @@ fn show_run(
     let _ = writeln!(
         text,
         "{}, {}{}, {}, {}",
-        counted(events, "event"),
-        counted(answers, "answer"),
-        if reused > 0 { format!(" ({} reused)", grouped(reused)) } else { String::new() },
+        count_of(events, "event"),
+        count_of(answers, "answer"),
+        if reused > 0 { format!(" ({} reused)", group_digits(reused)) } else { String::new() },
         own_decisions(decisions, in_force),
-        counted(failed_attempts, "failed attempt")
+        count_of(failed_attempts, "failed attempt")
     );
     text.push_str(&lacking_text(lacking));
     text.push_str(&effective::text(in_force));
@@ -376,7 +376,7 @@ fn show_run(
                 let _ = writeln!(text, "unfinished: {next}");
             }
             for shard in waits_for.iter().take(LISTED) {
-                let _ = writeln!(text, "unfinished: {}", typed(&shard.hint()));
+                let _ = writeln!(text, "unfinished: {}", spell_commands(&shard.hint()));
             }
             if let Some(wrote) = last_writer::sentence(&selected.log, run)? {
                 let _ = writeln!(text, "{wrote}");
@@ -392,7 +392,7 @@ fn show_run(
     if let Some(state) = &state {
         let _ = write!(text, "\n{}", state.text());
     }
-    text.push_str(&select::checked(reader.checked(), run));
+    text.push_str(&select::checked_line(reader.checked_events(), run));
     output.text(&text)?;
     Ok(Status::Fine)
 }
@@ -400,7 +400,7 @@ fn show_run(
 /// How many answers fall short, if any do, or that they were not counted.
 fn lacking_text(lacking: Option<Shortcomings>) -> String {
     let Some(Shortcomings { blank, cut_off, unended, unreadable, not_read }) = lacking else {
-        let most = grouped(MOST_COUNTED);
+        let most = group_digits(MOST_COUNTED);
         return format!(
             "blank and cut-off answers are not counted in a run of more than {most} events\n"
         );
@@ -413,7 +413,7 @@ fn lacking_text(lacking: Option<Shortcomings>) -> String {
         (not_read, NOT_READ),
     ];
     let some = kinds.iter().filter(|(n, _)| *n > 0);
-    let some: Vec<String> = some.map(|(n, what)| format!("{} {what}", grouped(*n))).collect();
+    let some: Vec<String> = some.map(|(n, what)| format!("{} {what}", group_digits(*n))).collect();
     if some.is_empty() { String::new() } else { format!("of the answers: {}\n", some.join(", ")) }
 }
 
@@ -424,7 +424,7 @@ fn may_have_part(
     run: RunId,
     name: &str,
 ) -> Result<bool, CliError> {
-    let study = studies.find(&select::started(reader, run)?.experiment);
+    let study = studies.find(&select::run_start(reader, run)?.experiment);
     Ok(study.is_some_and(|study| study.may_have_part(name)))
 }
 
@@ -455,7 +455,7 @@ fn show_story(
     if output.is_json() {
         let mut object = json!({
             "run": run, "simulated": simulated, "story": story.json,
-            "checked_events": reader.checked(),
+            "checked_events": reader.checked_events(),
         });
         if !in_force.is_plain() {
             object.set("decisions_in_force", json!(in_force));
@@ -463,7 +463,7 @@ fn show_story(
         output.object(&object)?;
     } else {
         let said = if simulated { select::SIMULATED } else { "" };
-        let checked = select::checked(reader.checked(), run);
+        let checked = select::checked_line(reader.checked_events(), run);
         let in_force = effective::text(in_force);
         output.text(&format!("run {run}\n{said}{in_force}{}{checked}", story.text))?;
     }

@@ -146,7 +146,7 @@ fn stats_of(
 ) -> Result<StatsObject, CliError> {
     let (log, run) = (view.before_damage(), view.run());
     let mut reader = CheckedReader::new(log.reader()?);
-    let started = select::started(&mut reader, run)?;
+    let started = select::run_start(&mut reader, run)?;
     let mut totals = Totals::new(run);
     while totals.read_on(&mut reader)? {}
     if view.damage().is_none() {

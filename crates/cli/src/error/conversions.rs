@@ -1,4 +1,4 @@
-//! What is said of the errors of everything but the log.
+//! Messages for the errors of everything but the log.
 
 use super::{CliError, NOTHING_IMPORTED, Status};
 use retold::audit::AuditError;
@@ -62,7 +62,7 @@ impl From<JsonlError> for CliError {
             JsonlProblem::Open(_) | JsonlProblem::Read(_) | JsonlProblem::Write(_) => {
                 CliError::new(Status::Io, message)
             }
-            // What a recording that was cut off or changed is, whether it is packed or not.
+            // As for any recording that was cut off or changed, packed or not.
             JsonlProblem::Truncated | JsonlProblem::Spoilt { .. } => {
                 CliError::new(Status::Difference, message)
             }

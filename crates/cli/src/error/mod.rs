@@ -1,4 +1,4 @@
-//! What a user sees when something goes wrong: what, where, what to do next, and an exit code.
+//! The errors that a user sees: what went wrong, where, what to do next, and an exit code.
 
 mod conversions;
 mod of_log;
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::again::typed;
+use crate::again::spell_commands;
 use crate::colours;
 use retold::draft::OfLog;
 use retold::escaping::inert_lines;
@@ -24,7 +24,7 @@ pub(crate) const LOST: &str = "nothing is written to it, so that what is left ca
     names everything that is lost, `retold export RUN FILE` saves a run that is intact; restore a copy of the log, or continue \
     without what is lost with `retold verify --accept-loss`";
 
-/// Where to find out what is wrong with a log.
+/// The hint that names the command which finds all damage in a log.
 pub(crate) const NAMES_DAMAGE: &str = "`retold verify` names everything that is damaged";
 
 /// What to do about a file with a run that is not as it was written: it is not the log, and all that is known of the damage has
@@ -79,7 +79,7 @@ pub(crate) struct CliError {
     pub(crate) status: Status,
     pub(crate) message: String,
     pub(crate) hints: Vec<String>,
-    /// For a run of which nothing is left: what the banner says, with the run if it is known.
+    /// For a run of which nothing is left: the finding in the banner, with the run if it is known.
     pub(crate) damage: Option<Box<Finding>>,
     /// The run in which something is damaged, if it is one of a log.
     pub(crate) damaged_run: Option<RunId>,
@@ -101,7 +101,7 @@ impl CliError {
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hints.push(typed(&hint.into()));
+        self.hints.push(spell_commands(&hint.into()));
         self
     }
 
@@ -114,14 +114,14 @@ impl CliError {
         }
     }
 
-    /// The same with the hints of another error, such as what was not done.
+    /// The same with the hints of another error, such as one about steps that were not done.
     pub(crate) fn hints_of(mut self, other: CliError) -> Self {
         let new = other.hints.into_iter().filter(|hint| !self.hints.contains(hint));
         self.hints.extend(new.collect::<Vec<_>>());
         self
     }
 
-    /// Two errors as one, with the worse exit code. What is said twice is said once.
+    /// Two errors as one, with the worse exit code. A message that both have appears once.
     pub(crate) fn and_also(self, other: CliError) -> Self {
         let is_worse = other.status.code() > self.status.code();
         let status = if is_worse { other.status } else { self.status };

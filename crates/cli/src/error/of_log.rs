@@ -1,4 +1,4 @@
-//! What is said of the errors of a log.
+//! Messages for the errors of a log.
 
 use std::path::Path;
 

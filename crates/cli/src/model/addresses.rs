@@ -35,7 +35,7 @@ pub(super) fn set_key(api: ApiKind) -> Option<&'static str> {
 #[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
 pub(super) fn environment_url(api: ApiKind) -> Option<NamedUrl> {
     let url = std::env::var(api.access().provider.variables.first()?).ok()?;
-    Some(url.trim()).filter(|url| !url.is_empty()).map(NamedUrl::given)
+    Some(url.trim()).filter(|url| !url.is_empty()).map(NamedUrl::from_user)
 }
 
 /// A URL that only a recording names.
@@ -45,7 +45,7 @@ pub(super) struct UnnamedUrl<'a> {
 
 /// The URL, if the user or the program names it. A URL that a recording names is only used if the
 /// same server would be used without it.
-pub(super) fn named(url: &BaseUrl, api: ApiKind) -> Result<NamedUrl, UnnamedUrl<'_>> {
+pub(super) fn named_url(url: &BaseUrl, api: ApiKind) -> Result<NamedUrl, UnnamedUrl<'_>> {
     let default = || environment_url(api).unwrap_or_else(|| own_url(api));
     match url {
         BaseUrl::Named(url) => Ok(url.clone()),

@@ -112,14 +112,14 @@ impl ModelArgs {
             *file = Some(AnswersFile::Named(path.clone()));
         }
         if let Some(base_url) = base_url {
-            *url = BaseUrl::Named(NamedUrl::given(base_url));
+            *url = BaseUrl::Named(NamedUrl::from_user(base_url));
         }
         once_each(endpoints, "--endpoint", "MODEL=URL")?;
         once_each(endpoint_keys, "--endpoint-key", "MODEL=VARIABLE")?;
         for given in endpoints {
             let (name, url) = pair(given, "--endpoint", "MODEL=URL")?;
             // A key variable that was named for another server is not used for this one.
-            let (base_url, key) = (BaseUrl::Named(NamedUrl::given(url)), KeyVariable::Unnamed);
+            let (base_url, key) = (BaseUrl::Named(NamedUrl::from_user(url)), KeyVariable::Unnamed);
             let before = runtime.model.endpoints.get(name);
             let kind = before.map_or(ApiKind::default(), |before| before.kind);
             let endpoint = EndpointConfig { base_url, kind, key };
@@ -136,7 +136,7 @@ impl ModelArgs {
                     CliError::usage(message).hint("name its server with --endpoint MODEL=URL")
                 );
             };
-            let variable = KeyVariable::given(variable);
+            let variable = KeyVariable::from_name(variable);
             endpoint.key = variable.map_err(|wrong| {
                 CliError::usage(format!("--endpoint-key of {:?}: {wrong}", printable(name, 100)))
             })?;

@@ -13,8 +13,8 @@ use retold_study::study::StudySettings;
 const SHOWN: usize = 5;
 
 impl ModelArgs {
-    /// Checks that the server has the models that the settings name, if it lists what it has. A list that cannot be had says
-    /// nothing; nor does one of a host where models have names of the user's own.
+    /// Checks that the server has the models that the settings name, if it lists its models. Without a list, nothing
+    /// is checked; nor on a host where models have names of the user's own.
     pub(crate) fn are_listed(
         studies: &Studies,
         experiment: &str,

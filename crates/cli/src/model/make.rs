@@ -50,13 +50,13 @@ impl ModelArgs {
                 let player = player.map_err(|e| CliError::usage(e.to_string()))?;
                 Ok(Arc::new(SimulatedModel::new(seed, rates, player)))
             }
-            ModelKind::Scripted => Ok(self.scripted(runtime, mode)?),
+            ModelKind::Scripted => Ok(self.scripted_model(runtime, mode)?),
             ModelKind::Server(api) => self.servers(runtime, *api),
         }
     }
 
     /// The answers in the given file.
-    pub(crate) fn scripted(
+    pub(crate) fn scripted_model(
         &self,
         runtime: &Runtime,
         mode: Mode,
@@ -80,7 +80,7 @@ impl ModelArgs {
         }
         // There is no way to know which of them an interrupted run has used, and none may be used
         // twice.
-        if mode == Mode::Resume && scripted.unaddressed() > 0 {
+        if mode == Mode::Resume && scripted.unaddressed_count() > 0 {
             return Err(CliError::usage(format!(
                 "{name} has answers without \"call\", which are used in file order: such a run \
                  cannot be resumed"

@@ -1,14 +1,14 @@
-//! What a later command on the same run has to name again.
+//! The options that a later command on the same run has to repeat.
 
 use super::ModelArgs;
-use super::addresses::named;
+use super::addresses::named_url;
 use super::names::usual_url;
 use crate::again::typed_options;
 use retold_study::config::{AnswersFile, BaseUrl, EndpointConfig, KeyVariable, ModelConfig};
 
 impl ModelArgs {
-    /// What a later command on the same run has to name, as it is to be typed after the run: servers and files that the
-    /// user named, which a recording never decides, and that a key has to be given again, which is never recorded.
+    /// The options that a later command on the same run has to repeat, as they are typed after the run: servers and
+    /// files that the user named, which a recording never decides, and the key, which is never recorded.
     pub(crate) fn named_again(&self, model: &ModelConfig) -> String {
         let mut options: Vec<(&str, String)> = Vec::new();
         let Some(api) = model.kind.api() else {
@@ -18,7 +18,7 @@ impl ModelArgs {
             return typed_options(&options).unwrap_or_default();
         };
         if let BaseUrl::Named(url) = &model.base_url
-            && named(&BaseUrl::Recorded(url.without_secrets()), api).is_err()
+            && named_url(&BaseUrl::Recorded(url.without_secrets()), api).is_err()
         {
             options.push(("--base-url", url.without_secrets()));
         }

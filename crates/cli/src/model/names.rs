@@ -29,7 +29,7 @@ impl FromStr for ModelChoice {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match (ModelKind::named(text), text.trim()) {
+        match (ModelKind::from_name(text), text.trim()) {
             (Some(kind), _) => Ok(ModelChoice::Kind(kind)),
             (None, "") => Err("the name of a model is empty"),
             (None, name) => Ok(ModelChoice::Named(name.to_owned())),
@@ -49,7 +49,7 @@ impl ModelArgs {
     pub(super) fn kind(&self, model: &ModelConfig) -> Result<ModelKind, CliError> {
         Ok(match &self.model {
             Some(ModelChoice::Kind(kind)) => *kind,
-            Some(ModelChoice::Named(name)) => ModelKind::Server(self.asked(name, model)?.api),
+            Some(ModelChoice::Named(name)) => ModelKind::Server(self.asked_model(name, model)?.api),
             None if self.base_url.is_some() || !self.endpoints.is_empty() => at_server(model.kind),
             None if self.answers.is_some() => ModelKind::Scripted,
             // A key is for a server: it would be ignored without a word.
@@ -65,7 +65,7 @@ impl ModelArgs {
         matches!(self.model, Some(ModelChoice::Named(_)))
     }
 
-    /// The server that the user names, which counts more than what a name says.
+    /// The server that the user names. It takes precedence over the one that a model's name implies.
     fn server<'a>(&'a self, model: &'a ModelConfig) -> Option<&'a str> {
         match &model.base_url {
             _ if self.base_url.is_some() => self.base_url.as_deref(),
@@ -76,7 +76,11 @@ impl ModelArgs {
     }
 
     /// How the model of a name is asked.
-    fn asked<'a>(&self, name: &'a str, model: &ModelConfig) -> Result<AskedModel<'a>, CliError> {
+    fn asked_model<'a>(
+        &self,
+        name: &'a str,
+        model: &ModelConfig,
+    ) -> Result<AskedModel<'a>, CliError> {
         let server = self.server(model);
         let of_config = model.kind.api();
         if let Some((api, rest)) = in_name(name, server) {
@@ -124,7 +128,7 @@ impl ModelArgs {
     ) -> Result<(), CliError> {
         let Runtime { model, .. } = &mut settings.runtime;
         let named = match &self.model {
-            Some(ModelChoice::Named(name)) => Some(self.asked(name, model)?.name),
+            Some(ModelChoice::Named(name)) => Some(self.asked_model(name, model)?.name),
             _ => None,
         };
         let main = self.kind(model)?.api();
@@ -169,7 +173,7 @@ impl ModelArgs {
         run: RunId,
     ) -> Result<(), CliError> {
         let Some(ModelChoice::Named(given)) = &self.model else { return Ok(()) };
-        let asked = self.asked(given, &settings.runtime.model)?.name;
+        let asked = self.asked_model(given, &settings.runtime.model)?.name;
         let models = studies.models(experiment, &settings.experiment).unwrap_or_default();
         let embeddings = studies.embedding_models(experiment, &settings.experiment);
         let mut others = models.difference(&embeddings).filter(|name| *name != asked);
@@ -310,7 +314,7 @@ mod tests {
     use super::*;
 
     fn asked(args: ModelArgs, config: ModelConfig, name: &str) -> Option<(String, String)> {
-        let asked = args.asked(name, &config).ok()?;
+        let asked = args.asked_model(name, &config).ok()?;
         Some((asked.api.as_str().to_owned(), asked.name.to_owned()))
     }
 
@@ -320,7 +324,7 @@ mod tests {
         let at = |url: &str| ModelArgs { base_url: Some(url.to_owned()), ..ModelArgs::default() };
         let nothing = ModelArgs::default;
         let kind = |name: &str| ModelConfig {
-            kind: ModelKind::named(name).unwrap(),
+            kind: ModelKind::from_name(name).unwrap(),
             ..ModelConfig::default()
         };
         let simulated = || kind("simulated");
@@ -357,7 +361,10 @@ mod tests {
 
     #[test]
     fn a_choice_is_a_kind_or_a_name() {
-        assert_eq!("openai".parse(), Ok(ModelChoice::Kind(ModelKind::named("openai").unwrap())));
+        assert_eq!(
+            "openai".parse(),
+            Ok(ModelChoice::Kind(ModelKind::from_name("openai").unwrap()))
+        );
         assert_eq!("simulated".parse(), Ok(ModelChoice::Kind(ModelKind::Simulated)));
         assert_eq!("gpt-4o".parse(), Ok(ModelChoice::Named("gpt-4o".to_owned())));
         assert!(" ".parse::<ModelChoice>().is_err());

@@ -7,7 +7,7 @@ use std::time::Duration;
 use secrecy::{ExposeSecret, SecretString};
 
 use super::ModelArgs;
-use super::addresses::{environment, environment_key, named};
+use super::addresses::{environment, environment_key, named_url};
 use super::names::{named_endpoint, usual_url};
 use super::unnamed::unnamed_servers;
 use crate::error::{CliError, Status};
@@ -29,7 +29,7 @@ impl ModelArgs {
         let ModelConfig { base_url, endpoints, .. } = &runtime.model;
         let timeout = runtime.limits.timeout();
         let unnamed = || unnamed_servers(&runtime.model, api);
-        let base_url = named(base_url, api).map_err(|_| unnamed())?;
+        let base_url = named_url(base_url, api).map_err(|_| unnamed())?;
         let key = self.key(&base_url, api)?;
         let others = server(api, base_url, key, timeout)?;
         if endpoints.is_empty() {
@@ -136,7 +136,7 @@ impl ModelArgs {
         match kind.api() {
             None if *kind == ModelKind::Simulated => false,
             None => matches!(answers, None | Some(AnswersFile::Recorded(_))),
-            Some(api) => named(base_url, api).is_err() || endpoints.values().any(is_unnamed),
+            Some(api) => named_url(base_url, api).is_err() || endpoints.values().any(is_unnamed),
         }
     }
 

@@ -1,8 +1,8 @@
-//! What is said about servers and files that only a recording names.
+//! Messages about servers and files that only a recording names.
 
 use std::path::Path;
 
-use super::addresses::{UnnamedUrl, named};
+use super::addresses::{UnnamedUrl, named_url};
 use super::names::named_endpoint;
 use crate::again;
 use crate::error::CliError;
@@ -10,12 +10,13 @@ use retold::escaping::printable;
 use retold::model::without_secrets;
 use retold_study::config::{ApiKind, BaseUrl, ModelConfig};
 
-/// What is said of a server whose URL cannot be shown.
+/// The message about a server whose URL cannot be shown.
 const UNSHOWN: &str = "this run was recorded from a server whose URL cannot be shown";
 
 /// The error about the servers that only the recording names.
 pub(super) fn unnamed_servers(model: &ModelConfig, api: ApiKind) -> CliError {
-    let base_url = named(&model.base_url, api).err().map(|UnnamedUrl { url }| without_secrets(url));
+    let base_url =
+        named_url(&model.base_url, api).err().map(|UnnamedUrl { url }| without_secrets(url));
     let endpoints =
         model.endpoints.iter().filter_map(|(model, endpoint)| match &endpoint.base_url {
             BaseUrl::Recorded(url)

@@ -11,7 +11,7 @@ use clap::{ArgMatches, Args as _, FromArgMatches};
 use crate::catalogue::OwnCommand;
 use crate::error::{CliError, NOTHING_IMPORTED, Status};
 use crate::global::Global;
-use crate::output::{Output, counted, grouped};
+use crate::output::{Output, count_of, group_digits};
 use crate::select::SIMULATED;
 use retold::escaping::printable;
 use retold_deliberation::personas::pool;
@@ -103,10 +103,10 @@ fn import(outputs: &[PathBuf], storage: &Path, output: &Output) -> Result<(), Cl
         let _ = writeln!(
             text,
             "{file}: {}, {} added, {} already there, {} left out",
-            counted(personas.len() as u64, "persona"),
-            grouped(added as u64),
-            grouped(known as u64),
-            grouped(bad.len() as u64),
+            count_of(personas.len() as u64, "persona"),
+            group_digits(added as u64),
+            group_digits(known as u64),
+            group_digits(bad.len() as u64),
         );
         for (entry, reason) in &bad {
             let _ = writeln!(text, "  left out: {entry}: {reason}");
@@ -116,7 +116,7 @@ fn import(outputs: &[PathBuf], storage: &Path, output: &Output) -> Result<(), Cl
         files.push(json!({"file": file, "added": added, "known": known, "left_out": bad}));
     }
     let (total, shown) = (Pool::read(storage)?.personas.len(), storage.display().to_string());
-    let _ = writeln!(text, "{shown} has {}", counted(total as u64, "persona"));
+    let _ = writeln!(text, "{shown} has {}", count_of(total as u64, "persona"));
     if output.is_json() {
         output.object(&json!({"storage": shown, "personas": total, "files": files}))
     } else {
@@ -129,7 +129,7 @@ fn list(personas: &[EnrichedPersona], most: usize, output: &Output) -> Result<()
     if output.is_json() {
         return output.object(&json!({"personas": shown, "total": personas.len()}));
     }
-    let mut text = format!("{}\n", counted(personas.len() as u64, "persona"));
+    let mut text = format!("{}\n", count_of(personas.len() as u64, "persona"));
     for (number, persona) in (1..).zip(shown) {
         let d = &persona.demographics;
         let made_up = if persona.simulated { " SIMULATED" } else { "" };
@@ -146,7 +146,7 @@ fn list(personas: &[EnrichedPersona], most: usize, output: &Output) -> Result<()
         );
     }
     if shown.len() < personas.len() {
-        let _ = writeln!(text, "and {} more", grouped((personas.len() - shown.len()) as u64));
+        let _ = writeln!(text, "and {} more", group_digits((personas.len() - shown.len()) as u64));
     }
     output.text(&text)
 }
@@ -162,9 +162,9 @@ fn stats(personas: &[EnrichedPersona], output: &Output) -> Result<(), CliError> 
         ("political_leaning", |p| p.demographics.political_leaning.clone()),
     ];
     let simulated = personas.iter().filter(|p| p.simulated).count();
-    let mut text = format!("{}\n", counted(personas.len() as u64, "persona"));
+    let mut text = format!("{}\n", count_of(personas.len() as u64, "persona"));
     if simulated > 0 {
-        let _ = write!(text, "{} of them: {SIMULATED}", grouped(simulated as u64));
+        let _ = write!(text, "{} of them: {SIMULATED}", group_digits(simulated as u64));
     }
     let mut counts: BTreeMap<&str, BTreeMap<String, u64>> = BTreeMap::new();
     for (name, by) in BY {
@@ -172,7 +172,7 @@ fn stats(personas: &[EnrichedPersona], output: &Output) -> Result<(), CliError> 
         personas.iter().for_each(|persona| *counted.entry(by(persona)).or_default() += 1);
         let _ = writeln!(text, "{name}");
         for (value, n) in counted {
-            let _ = writeln!(text, "  {value:<24} {:>6}", grouped(*n));
+            let _ = writeln!(text, "  {value:<24} {:>6}", group_digits(*n));
         }
     }
     if output.is_json() {

@@ -21,7 +21,7 @@ pub(crate) fn answered_in(log: &Log, run: RunId) -> Result<RunId, CliError> {
     let mut reader = log.reader()?;
     let runs = reader.runs()?;
     let (mut run, mut known) = (run, vec![run]);
-    while let Some(of) = decides_about(&select::started(reader.as_mut(), run)?) {
+    while let Some(of) = decides_about(&select::run_start(reader.as_mut(), run)?) {
         if known.contains(&of) || !runs.iter().any(|head| head.run == of) {
             break;
         }
@@ -48,7 +48,7 @@ pub(crate) fn begin_by(source: &RunSource, model: Option<Value>) -> Result<Accep
     }
     let mut reader = source.log.reader()?;
     let verified = select::sound(reader.as_mut(), source.run, "nothing was accepted")?;
-    let mut started = select::started(reader.as_mut(), source.run)?;
+    let mut started = select::run_start(reader.as_mut(), source.run)?;
     started.model = model.unwrap_or(started.model);
     Ok(AcceptedRun::begin(new_run_id()?, source.run, verified.head, &started, clock::now())?)
 }
@@ -59,7 +59,7 @@ pub(crate) fn store(
     accepted: AcceptedRun,
     backend: &dyn Backend,
 ) -> Result<(Option<RunId>, Option<RunId>), CliError> {
-    let known = accepted.known(backend.reader()?.as_mut())?;
+    let known = accepted.earlier_run(backend.reader()?.as_mut())?;
     match known {
         Some(_) => Ok((None, known)),
         None => Ok((Some(accepted.store(backend)?), None)),

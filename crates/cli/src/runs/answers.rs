@@ -13,7 +13,7 @@ use retold::model::{Ask, Failure, FailureKind, Model, ModelInfo, Response, Scrip
 use retold::run::{Setup, execute};
 use retold_study::study::StudySettings;
 
-/// What is known of the questions that the run begins with.
+/// The questions that the run begins with, looked up in the file.
 #[derive(Default)]
 struct OpeningQuestions {
     /// Whether the file has an answer to one of them.

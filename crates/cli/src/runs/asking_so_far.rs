@@ -5,10 +5,10 @@ use serde_json::{Map, Value};
 use crate::error::CliError;
 use retold::id::RunId;
 use retold::log::Reader;
-use retold::run::{apply_patch, patch_between, resumptions, started};
+use retold::run::{apply_patch, patch_between, resumptions, run_start};
 use retold_study::studies::Studies;
 
-/// What the settings of a run have said about how to ask, the last state last.
+/// The settings of a run for how to ask: each state so far, the last one last.
 #[derive(Debug)]
 pub(crate) struct AskingSoFar {
     states: Vec<Value>,
@@ -20,7 +20,7 @@ impl AskingSoFar {
         reader: &mut dyn Reader,
         run: RunId,
     ) -> Result<Self, CliError> {
-        let began = started(reader, run)?;
+        let began = run_start(reader, run)?;
         let part = |settings: &Value| studies.asking_part(&began.experiment, settings);
         let mut settings = began.settings.clone();
         let mut states = vec![part(&settings)];
@@ -33,8 +33,8 @@ impl AskingSoFar {
         Ok(AskingSoFar { states })
     }
 
-    /// What a continuation that asks in this way changes in the settings; null if nothing.
-    pub(crate) fn changed(&self, now: &Value) -> Value {
+    /// The changes to the settings if a continuation asks in this way; null if there are none.
+    pub(crate) fn changes_to(&self, now: &Value) -> Value {
         let last = self.states.last();
         last.and_then(|last| patch_between(last, now)).unwrap_or_default()
     }
@@ -79,10 +79,10 @@ mod tests {
     #[test]
     fn what_a_continuation_changes_is_recorded_as_a_patch() {
         let so_far = AskingSoFar { states: vec![limited(json!({"max_tokens": 900}))] };
-        assert_eq!(so_far.changed(&limited(json!({"max_tokens": 900}))), Value::Null);
+        assert_eq!(so_far.changes_to(&limited(json!({"max_tokens": 900}))), Value::Null);
         let more = limited(json!({"max_tokens": 2000}));
-        assert_eq!(so_far.changed(&more), more);
-        let unlimited = so_far.changed(&limited(json!({})));
+        assert_eq!(so_far.changes_to(&more), more);
+        let unlimited = so_far.changes_to(&limited(json!({})));
         assert_eq!(unlimited, limited(json!({"max_tokens": null})));
     }
 

@@ -76,7 +76,7 @@ fn no_place(reader: &mut dyn Reader, run: RunId, name: &CallPath) -> Result<CliE
 
 /// A change as the recorded settings spell its key: parameters of requests are in the group `request` of every config, and
 /// some studies record their whole config in a group.
-fn spelled(studies: &Studies, experiment: &str, recorded: &Value, setting: &str) -> String {
+fn spell(studies: &Studies, experiment: &str, recorded: &Value, setting: &str) -> String {
     let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
     let keys = studies.find(experiment).map_or(&[][..], |study| study.request_keys());
     let parameter = key.strip_prefix("request.").filter(|_| recorded["request"].is_null());
@@ -98,7 +98,7 @@ fn alternates(change: &str) -> Result<Option<bool>, CliError> {
 }
 
 /// The recorded settings of a run with the changes applied. The error names the first change that cannot be applied.
-pub(crate) fn changed(
+pub(crate) fn changed_settings(
     studies: &Studies,
     started: &RunStarted,
     overrides: &[String],
@@ -133,7 +133,7 @@ pub(crate) fn change_asking<'a>(
     Ok(())
 }
 
-/// Refuses changes that say what is asked: a run goes on with its recorded settings. `run` is its name in commands.
+/// Refuses changes to the questions: a run continues with its recorded settings. `run` is its name in commands.
 pub(crate) fn refuse_others(
     studies: &Studies,
     started: &RunStarted,
@@ -165,12 +165,12 @@ fn changed_experiment(
     overrides: &[&String],
     prompts: Option<&Path>,
 ) -> Result<ExperimentSettings, CliError> {
-    if let Some(error) = overrides.iter().find_map(|setting| inherited(setting)) {
+    if let Some(error) = overrides.iter().find_map(|setting| seed_error(setting)) {
         return Err(error);
     }
     let (mut settings, mut wrong) = (recorded.clone(), None);
     for setting in overrides {
-        let change = spelled(studies, &started.experiment, &recorded, setting);
+        let change = spell(studies, &started.experiment, &recorded, setting);
         settings = with_overrides(settings, std::slice::from_ref(&change))?;
         // A later change may fix it, if the two only make sense together.
         wrong = match studies.build(&started.experiment, &settings.clone().into()) {
@@ -189,7 +189,7 @@ fn changed_experiment(
 }
 
 /// The error for the seed, which is not a setting of the experiment: to change it would change nothing.
-fn inherited(setting: &str) -> Option<CliError> {
+fn seed_error(setting: &str) -> Option<CliError> {
     let path = setting.split('=').next().unwrap_or(setting);
     let key = path.strip_prefix("config.").unwrap_or(path);
     matches!(key, "seed" | "random_seed").then(|| {

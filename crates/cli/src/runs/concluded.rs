@@ -1,15 +1,15 @@
-//! A run that has ended: what is said of it, as text and as an object.
+//! A run that has ended: the report about it, as text and as an object.
 
 use serde_json::{Value, json};
 
 use crate::again::begins;
 use crate::error::{CliError, Status};
 use crate::global::Global;
-use crate::output::{counted, grouped};
+use crate::output::{count_of, group_digits};
 use crate::runs::config;
 use crate::runs::folder::WrittenFolder;
 use crate::runs::kept::store;
-use crate::runs::stopped::{is_left, stopped};
+use crate::runs::stopped::{is_left, stop_error};
 use crate::select::SIMULATED;
 use retold::id::RunId;
 use retold::log::Log;
@@ -17,7 +17,7 @@ use retold::members::Members;
 use retold::run::{ExecutionResult, Finish, OverBudget, Progress, Stop};
 use retold_study::study::SettingsOf;
 
-/// A run that has ended, its outputs written, and what is said of it.
+/// A run that has ended, with its outputs written, and the messages about it.
 pub(crate) struct ConcludedRun {
     pub(crate) ended: ExecutionResult,
     pub(crate) log: Log,
@@ -59,7 +59,7 @@ impl ConcludedRun {
         }
     }
 
-    /// Whether it stopped because the runs of the command had used up what they may use together.
+    /// True if it stopped because the runs of the command had used up their shared budget.
     pub(crate) fn is_limited_with_others(&self) -> bool {
         use OverBudget::{CostOfAll, TokensOfAll};
         let Finish::Stopped(Stop::OverBudget(over)) = &self.ended.finish else { return false };
@@ -128,10 +128,10 @@ impl ConcludedRun {
         }
         text.push_str(&report.text);
         if let Some(WrittenFolder { folder, files }) = &self.written {
-            let files = counted(*files as u64, "file");
+            let files = count_of(*files as u64, "file");
             text.push_str(&format!("\noutputs: {files} in {folder}\n"));
         }
-        // The error has the hints for failed calls, and for what a server refuses.
+        // The error has the hints for failed calls, and for refusals by a server.
         let is_refused = matches!(finish, Finish::Stopped(Stop::Refused { .. }));
         if self.error.is_none() && !is_refused {
             let next = next_steps(outcome, &self.name, &self.go_on, self.has_parsers);
@@ -153,11 +153,11 @@ impl ConcludedRun {
             _ => Status::Fine,
         };
         let stopped =
-            stopped(ended, &go_on).map(|error| hints.into_iter().fold(error, CliError::hint));
+            stop_error(ended, &go_on).map(|error| hints.into_iter().fold(error, CliError::hint));
         stopped.or(unwritten).or(error).map_or(Ok(status), Err)
     }
 
-    /// Stores what it leaves for later runs, and says so on stderr.
+    /// Stores the data that it leaves for later runs, and says so on stderr.
     pub(crate) fn store(&self, global: &Global) -> Result<(), CliError> {
         store(&self.log, self.run, self.settings_of, global)
     }
@@ -166,7 +166,7 @@ impl ConcludedRun {
 /// How many answers there are.
 fn answers(progress: &Progress) -> String {
     let Progress { exchanges, live, .. } = *progress;
-    format!("{}, {} of them new", counted(exchanges, "answer"), grouped(live))
+    format!("{}, {} of them new", count_of(exchanges, "answer"), group_digits(live))
 }
 
 /// How far an execution has come that did not get to its end. Failed calls are counted here, in one
@@ -175,12 +175,12 @@ fn so_far(progress: &Progress) -> String {
     let Progress { exchanges, failed, expected, .. } = *progress;
     let done = exchanges + failed;
     let of = match expected {
-        0 => counted(done, "call"),
-        expected => format!("{} of {}", grouped(done), counted(expected.max(done), "call")),
+        0 => count_of(done, "call"),
+        expected => format!("{} of {}", group_digits(done), count_of(expected.max(done), "call")),
     };
     let failed = match failed {
         0 => String::new(),
-        n => format!(", and {} that failed", counted(n, "call")),
+        n => format!(", and {} that failed", count_of(n, "call")),
     };
     format!(" after {of}: {}{failed}", answers(progress))
 }

@@ -1,6 +1,6 @@
-//! What is done at the end of an execution: outputs are written, and what there is to say is found out.
+//! The end of an execution: writes the outputs, and collects the messages about the run.
 
-use crate::again::{begins, typed};
+use crate::again::{begins, spell_commands};
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::output::Output;
@@ -14,7 +14,7 @@ use crate::runs::shortfalls::{
     FailedCallHints, longer, no_result, some_failed, some_unfinished, some_unreadable,
     too_many_failed,
 };
-use crate::runs::stopped::raised;
+use crate::runs::stopped::higher_limit;
 use crate::runs::unfinished_shards::{hints_for_call, merge_again, next_steps};
 use crate::select;
 use retold::id::RunId;
@@ -26,7 +26,7 @@ use retold_study::study::SettingsOf;
 /// The share of calls or parts, such as participants, that may fail if no setting says otherwise. Made-up failures are wanted.
 const MOST_FAILED: f64 = 0.1;
 
-/// What is to be done and said when a run has ended.
+/// A run that is to be concluded, with the settings for its end.
 pub(crate) struct RunConclusion {
     /// Whether it began with this command.
     pub(crate) is_new: bool,
@@ -35,7 +35,7 @@ pub(crate) struct RunConclusion {
     pub(crate) experiment: String,
     pub(crate) simulated: bool,
     pub(crate) folder: Option<OutputFolder>,
-    /// What it leaves while it is not finished.
+    /// The files that it leaves while it is not finished.
     pub(crate) phase_files: Option<PhaseFiles>,
     /// How long it waits for an answer, and which share of failed calls is still a success.
     pub(crate) limits: Limits,
@@ -43,7 +43,8 @@ pub(crate) struct RunConclusion {
     pub(crate) settings_of: SettingsOf,
     /// Its seed, if nobody chose it.
     pub(crate) drawn_seed: Option<u64>,
-    /// What a command that asks the model again has to name: see [`ModelArgs::named_again`](crate::model::ModelArgs::named_again).
+    /// The options that a command has to repeat to ask the model again: see
+    /// [`ModelArgs::named_again`](crate::model::ModelArgs::named_again).
     pub(crate) servers: String,
 }
 
@@ -61,7 +62,7 @@ pub(crate) fn conclude(
     }
     concluded.store(global)?;
     for warning in &concluded.warnings {
-        write_err(&typed(warning));
+        write_err(&spell_commands(warning));
     }
     concluded.result()
 }
@@ -86,7 +87,7 @@ impl RunConclusion {
             drawn_seed,
             servers,
         } = self;
-        let mut ended = begun(ended, &log, run)?;
+        let mut ended = refuse_unrecorded(ended, &log, run)?;
         let name = retold_archive::short_name(log.reader()?.as_mut(), run)?;
         let refused = match &ended.finish {
             Finish::Stopped(Stop::Refused { model, refusal, .. }) => {
@@ -121,7 +122,7 @@ impl RunConclusion {
         let others = [some_unreadable(&ended, &name), some_unfinished(&ended, &name)];
         // What failed is said last.
         let warnings = others.into_iter().flatten().chain(some_failed).collect();
-        let started = select::started(log.reader()?.as_mut(), run)?;
+        let started = select::run_start(log.reader()?.as_mut(), run)?;
         let mut reader = log.reader()?;
         let hints = match &ended.finish {
             Finish::Stopped(Stop::NotInShards { labels, .. }) => {
@@ -139,7 +140,7 @@ impl RunConclusion {
             false => next_steps(reader.as_mut(), &started)?,
         };
         let raised = match &ended.finish {
-            Finish::Stopped(stop) => raised(stop),
+            Finish::Stopped(stop) => higher_limit(stop),
             _ => None,
         };
         let options = servers + raised.as_deref().unwrap_or_default();
@@ -174,7 +175,7 @@ impl RunConclusion {
 }
 
 /// Refuses to speak of a run of which nothing was recorded, because its log could not be written.
-pub(crate) fn begun(
+pub(crate) fn refuse_unrecorded(
     ended: ExecutionResult,
     log: &Log,
     run: RunId,

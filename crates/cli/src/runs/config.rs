@@ -30,7 +30,7 @@ pub(crate) struct NamedConfig {
 }
 
 impl NamedConfig {
-    /// What it is loaded into. If it names no seed, one is drawn.
+    /// Loads the study. If the config names no seed, one is drawn.
     pub(crate) fn study(&self, studies: &Studies) -> Result<Study, CliError> {
         self.with_seed(studies, random_seed()?)
     }
@@ -75,7 +75,7 @@ pub(crate) fn drawn_seed_of(started: &RunStarted) -> Option<u64> {
     (started.settings[SEED_IS_DRAWN] == true).then_some(started.seed)
 }
 
-/// What is said of a seed that nobody chose.
+/// The note about a seed that nobody chose.
 pub(crate) fn drawn_seed(seed: u64) -> String {
     format!("seed {seed}, drawn at random: the config names none\n")
 }

@@ -9,8 +9,12 @@ pub(crate) fn text(in_force: &EffectiveDecisions) -> String {
     in_force.lines().into_iter().map(|line| line + "\n").collect()
 }
 
-/// Which other decisions there are about the answers of a run. With readers of its own: only what is
-/// shown of the run itself counts as checked.
+/// The other decisions about the answers of a run. Uses readers of its own: only the events of the run that are shown
+/// count as checked.
 pub(crate) fn of(selected: &RunSelection) -> Result<EffectiveDecisions, CliError> {
-    Ok(effective_decisions(&mut selected.checked()?, &mut selected.checked()?, selected.run)?)
+    Ok(effective_decisions(
+        &mut selected.checked_reader()?,
+        &mut selected.checked_reader()?,
+        selected.run,
+    )?)
 }

@@ -14,7 +14,7 @@ use retold::event::RunStarted;
 use retold::id::RunId;
 use retold::log::Log;
 use retold::run::{AnyExperiment, OutputFile, RunRecord, SIMULATED_MARK};
-use retold_study::run_name::{FOLDER_NUMBER, folder_number, numbered};
+use retold_study::run_name::{FOLDER_NUMBER, folder_number, numbered_name};
 use retold_study::settings::ExperimentSettings;
 use retold_study::studies::Studies;
 
@@ -76,7 +76,7 @@ impl FolderArgs {
         if self.new_folder {
             return Ok(());
         }
-        let next = named(&folder.name, 2)
+        let next = path_for(&folder.name, 2)
             .map_or_else(|_| "another folder".to_owned(), |next| next.display().to_string());
         refuse_existing(&folder.path).map_err(|e| {
             CliError::usage(e.message).hint(format!(
@@ -126,7 +126,7 @@ impl OutputFolder {
         let name = studies.output_name(experiment, settings);
         let name = name.map_err(|e| CliError::usage(e.to_string()))?;
         let Some(name) = name else { return Ok(None) };
-        let path = named(&name, args.number.unwrap_or(1));
+        let path = path_for(&name, args.number.unwrap_or(1));
         let path = path.map_err(|e| e.hint("--no-outputs runs without the folder"))?;
         Ok(Some(OutputFolder { name, path }))
     }
@@ -148,10 +148,10 @@ impl OutputFolder {
     ) -> Result<(Self, u32), CliError> {
         let mut number = 1;
         while self.path.symlink_metadata().is_ok()
-            || is_taken(number, &numbered(&self.name, number))?
+            || is_taken(number, &numbered_name(&self.name, number))?
         {
             number += 1;
-            self.path = named(&self.name, number)?;
+            self.path = path_for(&self.name, number)?;
         }
         Ok((self, number))
     }
@@ -173,7 +173,7 @@ impl OutputFolder {
         let folder = &self.path;
         let mut reader = log.reader()?;
         let files = match made {
-            Some(made) => marked(made, select::started(reader.as_mut(), run)?.is_simulated()),
+            Some(made) => with_mark(made, select::run_start(reader.as_mut(), run)?.is_simulated()),
             None => {
                 let mut record = RunRecord::read(reader.as_mut(), run)?;
                 files(experiment_of(studies, &record)?.as_ref(), &mut record)?
@@ -191,9 +191,9 @@ impl OutputFolder {
 
 /// The folder for a name. The name may come from a recording, whose settings no config loader has
 /// checked, so it must not lead anywhere else.
-pub(crate) fn named(name: &str, number: u32) -> Result<PathBuf, CliError> {
+pub(crate) fn path_for(name: &str, number: u32) -> Result<PathBuf, CliError> {
     if is_plain(name) && !name.starts_with('.') {
-        Ok(Path::new(PARENT).join(numbered(name, number)))
+        Ok(Path::new(PARENT).join(numbered_name(name, number)))
     } else {
         Err(CliError::usage(format!(
             "the run's settings name its output folder {:?}, which is not a plain name",
@@ -220,11 +220,11 @@ pub(crate) fn files(
         let name = &record.started.experiment;
         return Err(CliError::usage(format!("experiment {name} has no outputs")));
     }
-    Ok(marked(files, record.started.is_simulated()))
+    Ok(with_mark(files, record.started.is_simulated()))
 }
 
 /// The files of a folder, plus the one that says that the answers are simulated.
-pub(crate) fn marked(mut files: Vec<OutputFile>, simulated: bool) -> Vec<OutputFile> {
+pub(crate) fn with_mark(mut files: Vec<OutputFile>, simulated: bool) -> Vec<OutputFile> {
     if simulated {
         files.push(OutputFile::text(SIMULATED_MARK, select::SIMULATED));
     }

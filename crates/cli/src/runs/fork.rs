@@ -12,7 +12,7 @@ use crate::runs::config::asked_otherwise;
 use crate::runs::folder::{FolderArgs, OutputFolder};
 use crate::runs::pending::PendingRun;
 use crate::runs::person::with_person;
-use crate::runs::record::chosen;
+use crate::runs::record::choose_folder;
 use crate::runs::session::StudyExecution;
 use crate::runs::settings::{as_json, one_kind, settings_of};
 use crate::select::{self, RunSelection};
@@ -96,7 +96,7 @@ pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
             Some(first) => {
                 let (seed, seed_is_drawn, settings) = (started.seed, false, study.clone());
                 let of = Study { experiment: experiment.clone(), seed, seed_is_drawn, settings };
-                let (chosen, claim, flags) = chosen(first, &of, &log, true, flags, global)?;
+                let (chosen, claim, flags) = choose_folder(first, &of, &log, true, flags, global)?;
                 (folder, claims) = (chosen, claim.into_iter().collect());
                 flags
             }

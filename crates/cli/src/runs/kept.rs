@@ -1,9 +1,9 @@
-//! What a run leaves for later runs, such as the personas of a pool.
+//! The data that a run leaves for later runs, such as the personas of a pool.
 
-use crate::again::typed;
+use crate::again::spell_commands;
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
-use crate::output::grouped;
+use crate::output::group_digits;
 use crate::select;
 use retold::escaping::printable;
 use retold::id::RunId;
@@ -12,7 +12,7 @@ use retold::run::RunRecord;
 use retold_study::error::BoxError;
 use retold_study::study::{SettingsOf, StoreResult};
 
-/// Stores what a run leaves for later runs.
+/// Stores the data that a run leaves for later runs.
 pub(super) fn store(
     log: &Log,
     run: RunId,
@@ -20,7 +20,7 @@ pub(super) fn store(
     global: &Global,
 ) -> Result<(), CliError> {
     let mut reader = log.reader()?;
-    let started = select::started(reader.as_mut(), run)?;
+    let started = select::run_start(reader.as_mut(), run)?;
     let Some(study) = global.studies.find(&started.experiment) else { return Ok(()) };
     if !study.stores(&started.settings["experiment"]) {
         return Ok(());
@@ -33,7 +33,7 @@ pub(super) fn store(
     let record = RunRecord::read(reader.as_mut(), run)?;
     match study.store(&record, settings_of).map_err(failed)? {
         StoreResult::Added { added, what, path } if !global.quiet => {
-            let count = grouped(added as u64);
+            let count = group_digits(added as u64);
             write_err(&format!("{count} {what} added to {}\n", path.display()));
         }
         StoreResult::Nothing | StoreResult::Added { .. } => {}
@@ -52,7 +52,7 @@ pub(super) fn store(
                     )
                 }
             };
-            let hint = typed(&hint);
+            let hint = spell_commands(&hint);
             write_err(&format!(
                 "its {what} were not added to {path}, a file that only its recorded settings name\n  hint: {hint}\n"
             ));

@@ -6,7 +6,7 @@ use crate::run_id::new_run_id;
 use crate::runs::conclusion::RunConclusion;
 use crate::runs::folder::{FolderArgs, OutputFolder};
 use crate::runs::pending::PendingRun;
-use crate::runs::record::chosen;
+use crate::runs::record::choose_folder;
 use crate::runs::session::StudyExecution;
 use crate::runs::settings::settings_of;
 use crate::runs::shards::{ShardRun, complete};
@@ -44,8 +44,8 @@ pub(crate) fn merge(
     let settings = StudySettings { experiment: first.whole(), runtime: settings.runtime, requests };
     drop(reader);
     match merged_before(log, &merged_from)? {
-        Some((run, started)) => continued(log, run, started, settings, folder, global),
-        None => begun(log, first, merged_from, settings, folder, global),
+        Some((run, started)) => resume(log, run, started, settings, folder, global),
+        None => begin(log, first, merged_from, settings, folder, global),
     }
 }
 
@@ -54,7 +54,7 @@ fn merged_before(log: &Log, shards: &[RunId]) -> Result<Option<(RunId, RunStarte
     let mut reader = log.reader()?;
     for head in reader.runs()?.into_iter().rev() {
         // A damaged run is not this one; `retold verify` reports it.
-        let Ok(started) = select::started(reader.as_mut(), head.run) else { continue };
+        let Ok(started) = select::run_start(reader.as_mut(), head.run) else { continue };
         if started.merged_from == shards {
             return Ok(Some((head.run, started)));
         }
@@ -63,7 +63,7 @@ fn merged_before(log: &Log, shards: &[RunId]) -> Result<Option<(RunId, RunStarte
 }
 
 /// A merge that begins.
-fn begun(
+fn begin(
     log: &Log,
     first: &ShardRun,
     merged_from: Vec<RunId>,
@@ -83,7 +83,7 @@ fn begun(
         Some(folder) => {
             flags.accepts(&folder)?;
             folder.can_be_made()?;
-            chosen(folder, &study, log, true, flags, global)?
+            choose_folder(folder, &study, log, true, flags, global)?
         }
         None => (None, None, flags),
     };
@@ -102,7 +102,7 @@ fn begun(
 }
 
 /// A merge that was begun before, and perhaps finished.
-fn continued(
+fn resume(
     log: &Log,
     run: RunId,
     started: RunStarted,

@@ -49,7 +49,7 @@ impl PendingRun {
             (false, true) => Some(TraceTo::of_play(longer)),
             (false, false) => {
                 let to = TraceTo::new(experiment, settings, folder, files, *mode, longer, global)?;
-                Some(to.labelled(label))
+                Some(to.with_label(label))
             }
         };
         Ok(())

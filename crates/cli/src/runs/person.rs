@@ -9,7 +9,7 @@ use retold_study::settings::ExperimentSettings;
 use retold_study::{Registration, Studies};
 
 /// The study with a name, if it can be played.
-pub(crate) fn played(
+pub(crate) fn find_playable(
     studies: &Studies,
     name: &str,
 ) -> Option<(&'static dyn Registration, &'static dyn Play)> {
@@ -23,7 +23,7 @@ fn person_in(
     experiment: &str,
     settings: &ExperimentSettings,
 ) -> Option<&'static dyn Play> {
-    let (_, play) = played(studies, experiment)?;
+    let (_, play) = find_playable(studies, experiment)?;
     play.is_played(settings).then_some(play)
 }
 

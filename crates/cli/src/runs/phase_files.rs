@@ -1,7 +1,7 @@
 //! Output files as they are after the last phase of a run that is not finished: `outputs/NAME.partial`.
 //!
-//! The folder `outputs/NAME` is written completely or not at all, and one that exists is never written to, so what a run has
-//! before its end is beside it. When the folder is written, they are removed.
+//! The folder `outputs/NAME` is written completely or not at all, and an existing one is never written to. So the
+//! files that a run has before its end are beside it. When the folder is written, they are removed.
 
 use std::fs;
 use std::io;
@@ -11,7 +11,7 @@ use crate::error::write_err;
 use retold::draft::Draft;
 use retold::run::{OutputFile, SIMULATED_MARK};
 
-/// What is appended to the name of a run's folder.
+/// The suffix added to the name of a run's folder.
 const SUFFIX: &str = ".partial";
 
 /// The files of a run after its last phase.
@@ -33,13 +33,13 @@ impl PhaseFiles {
 
     /// Writes the files, each completely or not at all, in the place of earlier ones. An error does not stop the run.
     pub(crate) fn replace(&self, files: &[OutputFile]) {
-        if let Err(e) = self.written(files) {
+        if let Err(e) = self.write(files) {
             let folder = self.folder.display();
             write_err(&format!("warning: {folder} is not up to date: it cannot be written: {e}\n"));
         }
     }
 
-    fn written(&self, files: &[OutputFile]) -> io::Result<()> {
+    fn write(&self, files: &[OutputFile]) -> io::Result<()> {
         match fs::create_dir(&self.folder) {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists && self.is_folder() => {}
             made => made?,

@@ -89,7 +89,7 @@ impl PreparedRecording {
         model.keys_fit(&study.settings.runtime, &config)?;
         let runtime = study.settings.runtime.clone();
         let scripted = match runtime.model.kind {
-            ModelKind::Scripted => Some(model.scripted(&runtime, Mode::Record)?),
+            ModelKind::Scripted => Some(model.scripted_model(&runtime, Mode::Record)?),
             ModelKind::Simulated | ModelKind::Server(_) => None,
         };
         let answerer: Answerer = match &scripted {
@@ -110,7 +110,7 @@ impl PreparedRecording {
         // A person may be asked first.
         let scripted = scripted.filter(|_| !is_played);
         studies.supply(&config.path, &mut study, &config.settings, config.model.trust)?;
-        let started = started(&study, answerer.as_ref())?;
+        let started = first_event(&study, answerer.as_ref())?;
         if let Some(scripted) = &scripted {
             answers::begin_a_run(scripted, &started, &study.settings, global)?;
         }
@@ -153,7 +153,7 @@ impl PreparedRecording {
             claims.push(unfinished::none_of(global.studies, &config, &study, model, log)?);
         }
         let (folder, claim, flags) = match folder {
-            Some(folder) => chosen(folder, &study, log, new, flags, global)?,
+            Some(folder) => choose_folder(folder, &study, log, new, flags, global)?,
             None => (None, None, flags),
         };
         claims.extend(claim);
@@ -192,7 +192,7 @@ impl PreparedRecording {
 
 /// The folder that a run will write: the first free one with its name. It is claimed, unless the
 /// name is, and its number is recorded.
-pub(crate) fn chosen(
+pub(crate) fn choose_folder(
     folder: OutputFolder,
     study: &Study,
     log: &Log,
@@ -221,7 +221,7 @@ pub(crate) fn chosen(
 }
 
 /// The first event for a run of a study.
-pub(crate) fn started(study: &Study, model: &dyn Model) -> Result<RunStarted, CliError> {
+pub(crate) fn first_event(study: &Study, model: &dyn Model) -> Result<RunStarted, CliError> {
     let as_json = |value: serde_json::Result<serde_json::Value>| {
         value.map_err(|e| CliError::new(Status::Usage, format!("settings: {e}")))
     };

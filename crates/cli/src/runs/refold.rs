@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::error::CliError;
 use crate::global::Global;
-use crate::output::{counted, grouped};
+use crate::output::{count_of, group_digits};
 use crate::runs::figures::figures_from;
 use crate::runs::session::{self, StudyExecution};
 use crate::runs::settings::settings_of;
@@ -35,7 +35,7 @@ pub(crate) struct RefoldResult {
 
 /// Refuses a run that only its program can execute again.
 pub(crate) fn refoldable(source: &RunSource) -> Result<(), CliError> {
-    let started = select::started(source.log.reader()?.as_mut(), source.run)?;
+    let started = select::run_start(source.log.reader()?.as_mut(), source.run)?;
     if started.experiment != PROGRAM {
         return Ok(());
     }
@@ -55,8 +55,8 @@ pub(crate) fn refold(
     prices: &Prices,
     global: &Global,
 ) -> Result<RefoldResult, CliError> {
-    let mut reader = source.checked()?;
-    let started = select::started(&mut reader, source.run)?;
+    let mut reader = source.checked_reader()?;
+    let started = select::run_start(&mut reader, source.run)?;
     let settings = settings_of(global.studies, &started)?;
     let recorded = recorded_facts(&mut reader, source.run)?;
     let (experiment, of) = (started.experiment.clone(), settings.experiment.clone());
@@ -108,26 +108,30 @@ impl RefoldResult {
         let RefoldResult { decisions, facts, rehearsal, forecast, figures } = self;
         let DryRun { left, departures, misfits, new, .. } = rehearsal;
         let mut text =
-            format!("\nthe run with the {} that differ\n", counted(*decisions, "decision"));
+            format!("\nthe run with the {} that differ\n", count_of(*decisions, "decision"));
         // Writing to a string cannot fail, here and below.
         if *misfits > 0 {
             let _ = writeln!(
                 text,
                 "{} cannot be used by the experiment, because the value is of another type; the \
                  recorded parser decided instead",
-                counted(*misfits, "decision")
+                count_of(*misfits, "decision")
             );
         }
         facts_text(facts, ["recorded", "with these decisions"], most, &mut text);
         if new.is_empty() {
             text.push_str("\nno later prompt would differ: nothing would have to be asked again\n");
         } else {
-            let calls = counted(new.len() as u64, "call");
+            let calls = count_of(new.len() as u64, "call");
             let _ = writeln!(text, "\n{calls} would have to be asked again");
             text.push_str(&forecast_text(forecast, ESTIMATED));
         }
         if *left > 0 {
-            let _ = writeln!(text, "{} recorded calls would not be asked any more", grouped(*left));
+            let _ = writeln!(
+                text,
+                "{} recorded calls would not be asked any more",
+                group_digits(*left)
+            );
         }
         text.push_str(&departures_text(departures));
         if !figures.is_empty() {

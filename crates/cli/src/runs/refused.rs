@@ -1,4 +1,4 @@
-//! A run that stopped because a server refuses something about every request: what to type, and what is left of it.
+//! A run that stopped because a server refuses something about every request: the commands to type, and the cleanup.
 
 use std::fmt::Display;
 
@@ -64,8 +64,8 @@ fn is_parameter(field: &str) -> bool {
     matches!(field, "temperature" | "top_p" | "max_tokens")
 }
 
-/// Ends a run without answers for good, and removes what it has begun to write beside the log: it must not be in the way of
-/// the next one.
+/// Ends a run without answers for good, and removes the files that it has begun to write beside the log: they must
+/// not be in the way of the next run.
 pub(super) fn leave_nothing(
     log: &Log,
     run: RunId,

@@ -49,7 +49,7 @@ pub(crate) fn resume(resuming: Resuming, global: &Global) -> Result<PendingRun, 
     let settings = settings_of(global.studies, &started)?;
     resuming.model.keeps_models(global.studies, &started.experiment, &settings, *run)?;
     let so_far = AskingSoFar::read(global.studies, log.reader()?.as_mut(), *run)?;
-    continued(resuming, started, settings, &so_far, SettingsOf::Run, global)
+    prepare(resuming, started, settings, &so_far, SettingsOf::Run, global)
 }
 
 /// Continues the run of a log that is named, or else the last one that is unfinished, if it is a study's.
@@ -65,7 +65,7 @@ pub(crate) fn this_run(
         Some(name) => select::run_of(log, name, global)?,
         None => last_unfinished(log, global)?,
     };
-    let started = select::started(selected.log.reader()?.as_mut(), selected.run)?;
+    let started = select::run_start(selected.log.reader()?.as_mut(), selected.run)?;
     needs_command(&selected, &started)?;
     let settings = settings_of(global.studies, &started)?;
     let other = match original::is_one(&settings) {
@@ -114,7 +114,7 @@ pub(crate) fn find_same_study(
     let mut finished = None;
     for head in reader.runs()?.into_iter().rev() {
         // A damaged run is not this one; `retold verify` reports it.
-        let Ok(started) = select::started(reader.as_mut(), head.run) else { continue };
+        let Ok(started) = select::run_start(reader.as_mut(), head.run) else { continue };
         let ended = how_it_ended(reader.as_mut(), head.run)?;
         if ended.as_ref().is_some_and(|end| *end != RunOutcome::Finished) {
             continue;
@@ -157,12 +157,12 @@ pub(crate) fn same_study(
         let message = format!("there is no run of {what} in {} to continue", global.log.display());
         return Err(CliError::usage(message).hint("leave out --resume to start one"));
     };
-    found.continued(&log, config, study, model, folder, global)
+    found.resume(&log, config, study, model, folder, global)
 }
 
 impl SameStudy {
     /// Continues it, if it was recorded with the same settings.
-    pub(crate) fn continued(
+    pub(crate) fn resume(
         self,
         log: &Log,
         config: &NamedConfig,
@@ -174,7 +174,7 @@ impl SameStudy {
         let SameStudy { run, started } = self;
         let latest = latest_start(log.reader()?.as_mut(), run)?;
         let StudySettings { experiment, runtime, .. } = settings_of(global.studies, &latest)?;
-        // What it drew at its start is not drawn again.
+        // Values that it drew at its start are not drawn again.
         let mut study = config.as_of(global.studies, study, &started)?;
         let name = &study.experiment;
         let other = asks_otherwise(global.studies, &study, &as_json(&experiment)?)?;
@@ -206,7 +206,7 @@ impl SameStudy {
         model.keys_fit(&asking.runtime, config)?;
         let (changes, selected) = (config.settings.clone(), RunSelection { log: log.clone(), run });
         let resuming = Resuming { selected, folder, model, changes, seat: None };
-        continued(resuming, latest, settings, &so_far, SettingsOf::Config, global)
+        prepare(resuming, latest, settings, &so_far, SettingsOf::Config, global)
     }
 }
 
@@ -230,7 +230,7 @@ fn asking_now(
 }
 
 /// A run that is run again from its start: answered from the log, and after that by the model.
-fn continued(
+fn prepare(
     resuming: Resuming,
     started: RunStarted,
     mut settings: StudySettings,
@@ -295,7 +295,7 @@ fn continued(
         log,
         run,
         mode: Mode::Resume,
-        settings_added: so_far.changed(&asking_now(studies, &started.experiment, &settings)?),
+        settings_added: so_far.changes_to(&asking_now(studies, &started.experiment, &settings)?),
         started,
         settings,
         prices: model.prices()?,

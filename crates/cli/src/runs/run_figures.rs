@@ -61,8 +61,8 @@ impl FiguresArgs {
         let mut readers = Vec::new();
         let mut has_study = false;
         for selected in runs {
-            let mut reader = selected.checked()?;
-            has_study |= select::started(&mut reader, selected.run)?.is_of_experiment();
+            let mut reader = selected.checked_reader()?;
+            has_study |= select::run_start(&mut reader, selected.run)?.is_of_experiment();
             readers.push(reader);
         }
         if self.is_empty() && has_study {
@@ -74,7 +74,7 @@ impl FiguresArgs {
         };
         let mut runs: Vec<FigureRun<'_>> = runs.iter().zip(&mut readers).map(of).collect();
         let tables = match self.is_empty() {
-            true => suggested_tables(&mut runs, parsers).map(shown),
+            true => suggested_tables(&mut runs, parsers).map(note_left_out),
             false => {
                 let census = census_of(&mut runs, parsers)?;
                 figure_tables(&mut runs, &census, &named, parsers)
@@ -88,7 +88,7 @@ impl FiguresArgs {
 }
 
 /// The figures that decisions suggest. How many are left out is said beside the output.
-fn shown(suggested: SuggestedTables) -> Vec<FigureTable> {
+fn note_left_out(suggested: SuggestedTables) -> Vec<FigureTable> {
     let SuggestedTables { tables, left_out } = suggested;
     if left_out > 0 {
         write_err(&format!(

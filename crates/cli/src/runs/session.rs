@@ -14,7 +14,7 @@ use crate::output::Output;
 use crate::progress::ProgressDisplay;
 use crate::runs::person::is_played;
 use crate::runs::trace::{CostSoFar, Trace, TraceTo};
-use crate::signal::{insisted, interrupted};
+use crate::signal::{wait_for_insistence, wait_for_interrupt};
 use retold::escaping::printable;
 use retold::event::{RunOutcome, RunStarted};
 use retold::id::RunId;
@@ -38,7 +38,7 @@ pub(crate) struct StudyExecution {
     pub(crate) model: Option<Answerer>,
     /// The phase after which it stops; `None` if it goes on to its end.
     pub(crate) until: Option<String>,
-    /// For a run that continues: what is added to its settings.
+    /// For a run that continues: the additions to its settings.
     pub(crate) settings_added: Value,
     /// Where its phases are reported; `None` if nowhere.
     pub(crate) trace: Option<TraceTo>,
@@ -180,7 +180,7 @@ fn limits_of(session: &StudyExecution, global: &Global) -> Limits {
     limits
 }
 
-/// What the runs of one command have in common.
+/// The state that the runs of one command share.
 struct Together<'a> {
     signal: &'a Signal,
     display: &'a ProgressDisplay,
@@ -259,7 +259,7 @@ impl ReadyExecution {
             *settings_added = json!({RequestForm::KEY: settings.requests});
         };
         if let Some(trace) = self.trace {
-            trace.borrow_mut().ended(&ended);
+            trace.borrow_mut().report_end(&ended);
         }
         warn_of_idle_endpoints(self.session.model.as_ref(), &ended);
         // A log that is gone cannot be read for the report.
@@ -286,7 +286,7 @@ impl ReadyExecution {
             until: until.clone(),
             shards_end: self.shards_end.clone(),
             settings_added: self.session.settings_added.clone(),
-            // Only what a simulated model answers, or none, is rehearsed, and that refuses nothing.
+            // Only runs with a simulated model, or with none, are rehearsed, and these are never refused.
             rehearsal: std::mem::take(&mut self.rehearsal),
             signal: self.signal.clone(),
             on_progress: self.display.of_run(self.number),
@@ -332,7 +332,7 @@ fn warn_of_idle_endpoints(model: Option<&Answerer>, ended: &ExecutionResult) {
 /// The first Ctrl-C, SIGTERM or SIGHUP stops the run in an orderly way; a second Ctrl-C or SIGTERM
 /// stops it at once. `longest` is the time limit of a call.
 async fn watch_interrupts(signal: Signal, longest: Duration, at_once: InterruptNotice) {
-    if !interrupted().await {
+    if !wait_for_interrupt().await {
         return;
     }
     signal.stop();
@@ -343,7 +343,7 @@ async fn watch_interrupts(signal: Signal, longest: Duration, at_once: InterruptN
     CliError::new(Status::Interrupted, message)
         .hint("Ctrl-C or SIGTERM again stops at once: nothing recorded is lost, and calls in flight are asked again")
         .print();
-    if insisted().await {
+    if wait_for_insistence().await {
         at_once.say();
         retold::leftovers::remove_all();
         #[expect(clippy::disallowed_methods, reason = "the user asked twice")]
@@ -351,7 +351,7 @@ async fn watch_interrupts(signal: Signal, longest: Duration, at_once: InterruptN
     }
 }
 
-/// What is printed if the user does not wait for the calls in flight.
+/// The notice that is printed if the user does not wait for the calls in flight.
 struct InterruptNotice {
     output: Output,
     /// The runs and their experiments.

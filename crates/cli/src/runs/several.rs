@@ -13,7 +13,7 @@ use crate::runs::pending::PendingRun;
 use crate::runs::record::{PreparedRecording, StudyRecording, log_to_record};
 use crate::runs::resume::{find_same_study, this_run};
 use crate::runs::session;
-use crate::runs::summary::{RunSummary, summarised};
+use crate::runs::summary::{RunSummary, print_summary};
 use crate::select::{self, names_a_file};
 use retold::log::Log;
 use retold_study::shard::Shard;
@@ -64,7 +64,8 @@ pub(crate) fn run_all(
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let (shared_budget, prices) = (several.model.budget().shared()?, several.model.prices()?);
+    let (shared_budget, prices) =
+        (several.model.budget().shared_budget()?, several.model.prices()?);
     let mut pending = match several.resume {
         false => several.recordings(global)?,
         true => several.continuations(global)?,
@@ -101,7 +102,7 @@ pub(crate) fn run_all(
     })?;
     drop(claims);
     let summaries: Vec<RunSummary> = ended.into_iter().flatten().collect();
-    summarised(summaries, output)
+    print_summary(summaries, output)
 }
 
 impl SeveralRuns {
@@ -200,8 +201,7 @@ impl SeveralRuns {
         match find_same_study(&config, &study, log, global)? {
             Some(found) => {
                 let model = self.model.of_each();
-                let continued =
-                    found.continued(log, &config, &study, model, self.folder, global)?;
+                let continued = found.resume(log, &config, &study, model, self.folder, global)?;
                 Ok(ReadyRun::Continued(Box::new(continued)))
             }
             None => {

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::again::quoted;
+use crate::again::quote;
 use crate::error::CliError;
-use crate::output::counted;
+use crate::output::count_of;
 use crate::runs::settings::differing;
 use crate::select;
 use retold::event::RunStarted;
@@ -35,7 +35,7 @@ pub(crate) fn shard_of(started: &RunStarted) -> Option<Shard> {
 impl ShardRun {
     /// A run, which must be one of a shard.
     pub(crate) fn new(reader: &mut dyn Reader, run: RunId) -> Result<Self, CliError> {
-        let started = select::started(reader, run)?;
+        let started = select::run_start(reader, run)?;
         let Some(shard) = shard_of(&started) else {
             return Err(CliError::usage(format!("run {run} is not a shard of a study"))
                 .hint("`retold run CONFIG --shard 3/16` records one"));
@@ -114,7 +114,7 @@ fn first_few(all: &[String]) -> String {
     let rest = all.len().saturating_sub(LISTED);
     let mut list = all.iter().take(LISTED).cloned().collect::<Vec<_>>().join(", ");
     if rest > 0 {
-        list.push_str(&format!(" and {}", counted(rest as u64, "other")));
+        list.push_str(&format!(" and {}", count_of(rest as u64, "other")));
     }
     list
 }
@@ -127,6 +127,6 @@ pub(crate) fn merge_command(started: &RunStarted, studies: &Studies) -> Option<S
     // The folder's number may follow.
     let base = name.rsplit_once(&format!("-{}of{of}", shard.number()))?.0;
     // A name that cannot be typed as shown is foreign text.
-    let base = quoted(base)?;
+    let base = quote(base)?;
     Some(format!("merge {base}-{{1..{of}}}of{of}"))
 }

@@ -1,7 +1,7 @@
-//! What a run has not achieved: calls that failed, and answers that are unusable.
+//! The shortfalls of a run: calls that failed, and answers that are unusable.
 
 use crate::error::{CliError, Status};
-use crate::output::{counted, grouped};
+use crate::output::{count_of, group_digits};
 use retold::escaping::printable;
 use retold::event::Event;
 use retold::id::{RunId, Seq};
@@ -21,7 +21,7 @@ pub(super) fn no_result(
         return Ok(None);
     };
     if progress.exchanges == 0 && progress.failed > 0 {
-        let mut message = format!("every one of {} failed", counted(progress.failed, "call"));
+        let mut message = format!("every one of {} failed", count_of(progress.failed, "call"));
         if let Some(cause) = last_failure(log, run)? {
             message.push_str(&format!("; the last failure: {}", printable(&cause, 600)));
         }
@@ -86,8 +86,8 @@ pub(super) fn some_failed(ended: &ExecutionResult, hints: FailedCallHints<'_>) -
 
 /// The warning for a run with answers that could not be read.
 pub(super) fn some_unreadable(ended: &ExecutionResult, name: &str) -> Option<String> {
-    let all = counted(ended.progress.exchanges, "answer");
-    let unreadable = grouped(ended.progress.unreadable);
+    let all = count_of(ended.progress.exchanges, "answer");
+    let unreadable = group_digits(ended.progress.unreadable);
     (ended.progress.unreadable > 0).then(|| {
         format!(
             "warning: {unreadable} of {all} could not be read and were parsed as empty text; their bytes are kept\n  \
@@ -99,12 +99,13 @@ pub(super) fn some_unreadable(ended: &ExecutionResult, name: &str) -> Option<Str
 /// The warning for a run with blank or cut-off answers.
 pub(super) fn some_unfinished(ended: &ExecutionResult, name: &str) -> Option<String> {
     let Progress { blank, cut_off, exchanges, .. } = ended.progress;
-    let all = counted(exchanges, "answer");
+    let all = count_of(exchanges, "answer");
     let (is, was) =
         (|n| if n == 1 { "is" } else { "are" }, |n| if n == 1 { "was" } else { "were" });
-    let blank = (blank > 0).then(|| format!("{} {} blank", grouped(blank), is(blank)));
-    let cut_off = (cut_off > 0)
-        .then(|| format!("{} {} cut off at the limit of tokens", grouped(cut_off), was(cut_off)));
+    let blank = (blank > 0).then(|| format!("{} {} blank", group_digits(blank), is(blank)));
+    let cut_off = (cut_off > 0).then(|| {
+        format!("{} {} cut off at the limit of tokens", group_digits(cut_off), was(cut_off))
+    });
     let more = match &cut_off {
         Some(_) => "; a higher \"max_tokens\" leaves room for more",
         None => "",
@@ -122,11 +123,12 @@ fn failed_of(ended: &ExecutionResult) -> Option<String> {
     let ExecutionResult { finish: Finish::Finished, progress, report, .. } = ended else {
         return None;
     };
-    let all = counted(progress.failed + progress.exchanges, "call");
-    let calls = (progress.failed > 0).then(|| format!("{} of {all}", grouped(progress.failed)));
+    let all = count_of(progress.failed + progress.exchanges, "call");
+    let calls =
+        (progress.failed > 0).then(|| format!("{} of {all}", group_digits(progress.failed)));
     let parts = report.failed.filter(|parts| parts.failed > 0);
     let parts = parts.map(|FailedParts { failed, of, what }| {
-        format!("{} of {} {what}", grouped(failed), grouped(of))
+        format!("{} of {} {what}", group_digits(failed), group_digits(of))
     });
     let both: Vec<String> = parts.into_iter().chain(calls).collect();
     (!both.is_empty()).then(|| format!("{} failed", both.join(" and ")))
@@ -137,7 +139,7 @@ fn failed_of(ended: &ExecutionResult) -> Option<String> {
 pub(super) struct FailedCallHints<'a> {
     /// The run, as a command names it.
     pub(super) name: &'a str,
-    /// What a command that asks the model again has to name.
+    /// The options that a command has to repeat to ask the model again.
     pub(super) servers: &'a str,
     /// The option that waits longer, if some calls failed because no answer came in time.
     pub(super) longer: &'a str,

@@ -12,7 +12,7 @@ pub(super) fn is_left(stop: &Stop) -> bool {
 
 /// The error for an execution that stopped, with what to do next: the command that continues it, without the program's name
 /// and with any limit that it has to raise.
-pub(crate) fn stopped(ended: ExecutionResult, go_on: &str) -> Option<CliError> {
+pub(crate) fn stop_error(ended: ExecutionResult, go_on: &str) -> Option<CliError> {
     let Finish::Stopped(stop) = ended.finish else { return None };
     match stop {
         Stop::Interrupted | Stop::Reached { .. } => None,
@@ -31,7 +31,7 @@ pub(crate) fn stopped(ended: ExecutionResult, go_on: &str) -> Option<CliError> {
                 let hint = make_room(*why, go_on);
                 return Some(CliError::new(Status::Io, stop.to_string()).hint(hint));
             }
-            if raised(&stop).is_some() {
+            if higher_limit(&stop).is_some() {
                 let hint = format!(
                     "everything recorded so far is kept and counts: `retold {go_on}` continues with a higher limit"
                 );
@@ -52,7 +52,7 @@ pub(crate) fn stopped(ended: ExecutionResult, go_on: &str) -> Option<CliError> {
 
 /// The option that raises the limit which was reached: twice as much, or as often twice as it takes to go on. `None` if no
 /// limit was reached that an option raises.
-pub(super) fn raised(stop: &Stop) -> Option<String> {
+pub(super) fn higher_limit(stop: &Stop) -> Option<String> {
     let Stop::OverBudget(over) = stop else { return None };
     match *over {
         OverBudget::Tokens { used, max } | OverBudget::TokensOfAll { used, max } => {
@@ -87,17 +87,17 @@ fn make_room(why: NoRoom, go_on: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{NoRoom, OverBudget, make_room, raised};
+    use super::{NoRoom, OverBudget, higher_limit, make_room};
 
     #[test]
     fn a_limit_is_raised_above_what_was_used() {
-        let tokens = |used, max| raised(&OverBudget::Tokens { used, max }.into());
+        let tokens = |used, max| higher_limit(&OverBudget::Tokens { used, max }.into());
         assert_eq!(tokens(950, 900).as_deref(), Some(" --max-tokens 1800"));
         assert_eq!(tokens(1800, 900).as_deref(), Some(" --max-tokens 3600"));
-        let cost = |used, max| raised(&OverBudget::CostOfAll { used, max }.into());
+        let cost = |used, max| higher_limit(&OverBudget::CostOfAll { used, max }.into());
         assert_eq!(cost(0.31, 0.15).as_deref(), Some(" --max-cost 0.6"));
         assert_eq!(cost(0.0, 0.0).as_deref(), Some(" --max-cost 0.000002"));
-        assert_eq!(raised(&OverBudget::Uncounted.into()), None);
+        assert_eq!(higher_limit(&OverBudget::Uncounted.into()), None);
     }
 
     #[test]

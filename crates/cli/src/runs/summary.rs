@@ -1,18 +1,18 @@
-//! One summary of the runs of a command: how each ended, what it cost, its first headline figure, and what to do next.
+//! One summary of the runs of a command: how each ended, its cost, its first headline figure, and the next steps.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use crate::again::{begins, quoted, typed};
+use crate::again::{begins, quote, spell_commands};
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
-use crate::output::{Output, counted, grouped};
+use crate::output::{Output, count_of, group_digits};
 use crate::runs::concluded::ConcludedRun;
 use crate::runs::figures::figures_of;
 use crate::select::SIMULATED;
-use crate::views::columns::{Column, aligned};
+use crate::views::columns::{Column, align};
 use retold::event::RunStarted;
 use retold::log::CheckedReader;
 use retold::members::Members;
@@ -23,7 +23,7 @@ use retold_figures::{Estimate, Figure};
 /// The most runs that `report` compares.
 const COMPARED: usize = 30;
 
-/// What is said of a run among others.
+/// The summary of one run among others.
 pub(crate) struct RunSummary {
     name: String,
     /// By which commands find it: its name, unless that may be another run, too.
@@ -49,7 +49,7 @@ impl RunSummary {
         let found_by = match &concluded {
             Ok(concluded) if !is_found_by(&name, concluded, global) => concluded.name.clone(),
             // A name that cannot be typed as shown is foreign text.
-            Ok(concluded) => quoted(&name).unwrap_or_else(|| concluded.name.clone()),
+            Ok(concluded) => quote(&name).unwrap_or_else(|| concluded.name.clone()),
             Err(_) => name.clone(),
         };
         match read {
@@ -75,8 +75,8 @@ impl RunSummary {
             self.name.clone(),
             concluded.name.clone(),
             concluded.outcome().to_owned(),
-            grouped(progress.exchanges),
-            grouped(progress.failed),
+            group_digits(progress.exchanges),
+            group_digits(progress.failed),
             self.dollars.map_or_else(unknown, |cost| dollars(Some(cost))),
             headline.map_or_else(unknown, |figure| format!("{}: {}", figure.name, figure.text())),
         ]
@@ -101,7 +101,7 @@ fn is_found_by(name: &str, concluded: &ConcludedRun, global: &Global) -> bool {
     found.is_ok_and(|found| found.head.run == concluded.run)
 }
 
-/// What a run has cost, and its headline figures if it is finished.
+/// The cost of a run, and its headline figures if it is finished.
 fn read(
     concluded: &ConcludedRun,
     prices: &Prices,
@@ -123,7 +123,7 @@ fn read(
 }
 
 /// Prints the summary, and each error with the run that it belongs to. The exit code is that of the worst run.
-pub(crate) fn summarised(runs: Vec<RunSummary>, output: &Output) -> Result<Status, CliError> {
+pub(crate) fn print_summary(runs: Vec<RunSummary>, output: &Output) -> Result<Status, CliError> {
     match output.is_json() {
         true => {
             let runs: Vec<Value> = runs.iter().map(RunSummary::as_json).collect();
@@ -135,7 +135,7 @@ pub(crate) fn summarised(runs: Vec<RunSummary>, output: &Output) -> Result<Statu
     for RunSummary { name, concluded, .. } in runs {
         for warning in concluded.iter().flat_map(|concluded| &concluded.warnings) {
             let warning = warning.replacen("warning: ", &format!("warning: {name}: "), 1);
-            write_err(&typed(&warning));
+            write_err(&spell_commands(&warning));
         }
         let status = match concluded.and_then(ConcludedRun::result) {
             Ok(status) => status,
@@ -159,7 +159,7 @@ fn text(runs: &[RunSummary]) -> String {
         };
         runs.iter().filter(is_so).count()
     };
-    let mut text = counted(runs.len() as u64, "run");
+    let mut text = count_of(runs.len() as u64, "run");
     let outcomes = ["finished", "interrupted", "stopped", "left", "abandoned", "not begun"];
     let counts = outcomes.into_iter().filter(|outcome| of(outcome) > 0);
     let counts: Vec<String> = counts.map(|outcome| format!("{} {outcome}", of(outcome))).collect();
@@ -181,7 +181,7 @@ fn text(runs: &[RunSummary]) -> String {
         Column::text("headline figure"),
     ];
     text.push('\n');
-    text.push_str(&aligned(&COLUMNS, runs.iter().map(RunSummary::cells)));
+    text.push_str(&align(&COLUMNS, runs.iter().map(RunSummary::cells)));
     text.push_str(&next_steps(runs));
     text
 }

@@ -6,12 +6,12 @@
 
 use std::time::Duration;
 
-use crate::again::typed;
+use crate::again::spell_commands;
 use crate::error::{CliError, write_err};
 use crate::global::Global;
-use crate::output::{counted, grouped};
+use crate::output::{count_of, group_digits};
 use crate::progress::ProgressDisplay;
-use crate::runs::folder::{OutputFolder, marked};
+use crate::runs::folder::{OutputFolder, with_mark};
 use crate::runs::live::LiveFile;
 use crate::runs::phase_files::PhaseFiles;
 use retold::escaping::printable;
@@ -33,7 +33,7 @@ pub(crate) struct TraceTo {
     file: Option<LiveFile>,
     /// `None` if its study has none.
     phase_files: Option<PhaseFiles>,
-    /// What the run is called on the console, if there are others.
+    /// The run's name on the console, if there are others.
     label: Option<String>,
     /// The command that continues the run and waits longer for answers, without the program's name.
     longer: String,
@@ -85,7 +85,7 @@ impl TraceTo {
     }
 
     /// Names the run in its lines on the console.
-    pub(crate) fn labelled(self, label: Option<&str>) -> Self {
+    pub(crate) fn with_label(self, label: Option<&str>) -> Self {
         TraceTo { label: label.map(str::to_owned), ..self }
     }
 }
@@ -153,18 +153,18 @@ impl Trace {
         let mut lines = line(now, "WARNING", &dropped);
         if !std::mem::replace(&mut self.has_said_longer, true) {
             let longer = &self.to.longer;
-            lines.push_str(&typed(&format!(
+            lines.push_str(&spell_commands(&format!(
                 "  hint: if the model needs longer, stop with Ctrl-C, and `retold {longer}` goes on with a longer time-out\n"
             )));
         }
         if let Some(file) = &mut self.to.file {
             file.write(&lines);
         }
-        self.console.warning(&self.labelled(lines));
+        self.console.warning(&self.label_lines(lines));
     }
 
     /// Reports how the execution ended.
-    pub(crate) fn ended(&mut self, ended: &ExecutionResult) {
+    pub(crate) fn report_end(&mut self, ended: &ExecutionResult) {
         if self.to.is_played {
             return;
         }
@@ -192,11 +192,11 @@ impl Trace {
         if let Some(file) = &mut self.to.file {
             file.write(lines);
         }
-        self.console.lines(&self.labelled(lines.to_owned()));
+        self.console.lines(&self.label_lines(lines.to_owned()));
     }
 
     /// Lines with the name of the run, if there are others.
-    fn labelled(&self, lines: String) -> String {
+    fn label_lines(&self, lines: String) -> String {
         match &self.to.label {
             None => lines,
             Some(label) => lines.lines().map(|line| format!("{label}: {line}\n")).collect(),
@@ -209,15 +209,15 @@ impl Trace {
             return;
         };
         match journal.files() {
-            Ok(files) => place.replace(&marked(files, self.is_simulated)),
+            Ok(files) => place.replace(&with_mark(files, self.is_simulated)),
             Err(e) => write_err(&format!("warning: {e}\n")),
         }
     }
 
     /// Answers, failures and cost, in words.
     fn so_far(&mut self, progress: &Progress) -> String {
-        let answers = counted(progress.exchanges, "answer");
-        let failed = grouped(progress.failed);
+        let answers = count_of(progress.exchanges, "answer");
+        let failed = group_digits(progress.failed);
         let cost = match self.is_simulated {
             true => None,
             false => self.cost.dollars().ok().flatten(),
@@ -227,7 +227,7 @@ impl Trace {
     }
 }
 
-/// What a run has cost, read from its log as it grows.
+/// The cost of a run, read from its log as it grows.
 pub(crate) struct CostSoFar {
     log: Log,
     totals: Totals,

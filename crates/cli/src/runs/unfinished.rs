@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::error::CliError;
-use crate::output::counted;
+use crate::output::count_of;
 use crate::runs::config::{NamedConfig, is_of};
 use crate::runs::folder;
 use crate::runs::original;
@@ -51,7 +51,7 @@ pub(crate) fn none_of(
     };
     let claim = claim(&place(study, &claimed), what, log)?;
     // Nothing is written to a log that has lost events; that error is reported instead.
-    if !log.backend().lost().is_empty() {
+    if !log.backend().losses().is_empty() {
         return Ok(claim);
     }
     let mut reader = log.reader()?;
@@ -60,7 +60,7 @@ pub(crate) fn none_of(
             continue;
         }
         // A damaged run is not this one; `retold verify` reports it.
-        let Ok(started) = select::started(reader.as_mut(), head.run) else { continue };
+        let Ok(started) = select::run_start(reader.as_mut(), head.run) else { continue };
         let settings = started.settings["experiment"].clone().into();
         if !is_by_config(studies, study, &started) {
             continue;
@@ -86,9 +86,9 @@ pub(crate) fn none_of(
         }
         let run = retold_archive::short_name(reader.as_mut(), head.run)?;
         let holds = if requests > 0 && answers == 0 {
-            format!(": it sent {} and has no answer yet", counted(requests, "request"))
+            format!(": it sent {} and has no answer yet", count_of(requests, "request"))
         } else {
-            format!(" and has {}", counted(answers, "answer"))
+            format!(" and has {}", count_of(answers, "answer"))
         };
         let go_on = if has_same_settings {
             "the same command with --resume continues it".to_owned()
@@ -115,7 +115,7 @@ pub(crate) fn folders(studies: &Studies, study: &Study, log: &Log) -> Result<Vec
         if has_ended(reader.as_mut(), &head)? {
             continue;
         }
-        let Ok(started) = select::started(reader.as_mut(), head.run) else { continue };
+        let Ok(started) = select::run_start(reader.as_mut(), head.run) else { continue };
         let settings = &started.settings;
         let is_named_fork = started.forked_from.is_some() && started.name().is_some();
         if (is_by_config(studies, study, &started) || is_named_fork)
@@ -150,13 +150,13 @@ fn is_by_config(studies: &Studies, study: &Study, started: &RunStarted) -> bool 
         && !settings_of(studies, started).is_ok_and(|settings| original::is_one(&settings))
 }
 
-/// What is claimed for a study: its name, which includes its first folder, or another folder.
+/// The place that is claimed for a study: its name, which includes its first folder, or another folder.
 fn place(study: &Study, folder: &str) -> String {
     format!("{}/{folder}", study.experiment)
 }
 
-/// What is claimed of a study without a name: what makes two runs of it the same. No folder has
-/// such a name.
+/// The place that is claimed for a study without a name: the settings that make two runs of it the same. No folder
+/// has such a name.
 fn nameless(study: &Study, model: &Value) -> Result<String, CliError> {
     let experiment = as_json(&study.settings.experiment)?;
     // Runs of a config without a seed are the same whatever seed was drawn.

@@ -58,14 +58,14 @@ pub(crate) fn unfinished_shards(
         if ended == Some(RunOutcome::Finished) {
             continue;
         }
-        if let Some(shard) = shard_of(&select::started(reader, run)?) {
+        if let Some(shard) = shard_of(&select::run_start(reader, run)?) {
             unfinished.push(UnfinishedShard { run, shard, ended });
         }
     }
     Ok(unfinished)
 }
 
-/// Refuses to ask a model for a merged run while one of its shards may record what it would ask.
+/// Refuses to ask a model for a merged run while one of its shards may record the same calls.
 pub(crate) fn refuse_to_ask(
     reader: &mut dyn Reader,
     run: RunId,

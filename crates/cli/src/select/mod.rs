@@ -1,4 +1,4 @@
-//! Finds what a user names: the log, a run by prefix or `latest`, a recording by its file.
+//! Finds the log, run or recording that a user names: a run by prefix or `latest`, a recording by its file.
 
 mod named;
 mod opened;
@@ -13,7 +13,7 @@ pub(crate) use opened::{
 };
 pub(crate) use recording::{is_log, to_serve};
 pub(crate) use run::{
-    checked, chosen, run, run_of, run_or_file, runs_to_read, sound, started, to_read,
+    checked_line, choose, run, run_of, run_or_file, run_start, runs_to_read, sound, to_read,
 };
 pub(crate) use selection::{RunAsOf, RunSelection};
 pub(crate) use source::{

@@ -1,4 +1,4 @@
-//! What a name means: a file, or a run of the log.
+//! The meaning of a name: a file, or a run of the log.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,9 +11,9 @@ use retold::log::{Finding, Log, RunHead};
 use retold::run::LATEST;
 use retold_archive::{Archive, Damage, FindError, RunMatch};
 
-/// Whether a text means a file rather than a run of the log. What could be an id is a run, and so is `latest` (a file named
-/// `cafe` is given as `./cafe`). Anything else is a file if there is one, and else a run if one has this name. What is neither
-/// is a file if it looks like one, with a dot or a slash.
+/// True if a text means a file rather than a run of the log. A text that could be an id is a run, and so is `latest`
+/// (a file named `cafe` is given as `./cafe`). Any other is a file if there is one, or else a run if one has this
+/// name. If there is neither, it is a file if it looks like one, with a dot or a slash.
 pub(crate) fn names_a_file(global: &Global, name: &str) -> bool {
     if name == LATEST || name.chars().all(|c| c.is_ascii_hexdigit()) {
         return false;

@@ -8,7 +8,7 @@ use crate::again::read_from;
 use crate::error::{CliError, Status, write_err};
 use crate::run_id::new_run_id;
 use crate::select::selection::RunSelection;
-use crate::views::traffic::said;
+use crate::views::traffic::write_notes;
 use retold::exchange::{
     ImportError, is_recording, read_exchanges, read_recording, read_recording_to_damage,
 };
@@ -20,39 +20,40 @@ use retold_archive::{Archive, Damage, up_to};
 use retold_traffic::{BEGINNING, Format, Options};
 
 /// A recording as far as it is as it was written.
-pub(super) fn recorded_to_damage(name: &str) -> Result<RunSelection, CliError> {
+pub(super) fn load_to_damage(name: &str) -> Result<RunSelection, CliError> {
     match cassette(name)? {
         Some(selected) => Ok(selected),
         None => read_to_damage(lines_of(name)?),
     }
 }
 
-pub(super) fn recorded(name: &str) -> Result<RunSelection, CliError> {
+pub(super) fn load(name: &str) -> Result<RunSelection, CliError> {
     match cassette(name)? {
         Some(selected) => Ok(selected),
         None => read_whole(lines_of(name)?),
     }
 }
 
-/// The run in a cassette, of ours, of vcrpy or of VCR; `None` if the file is none. What a run cannot represent of it is listed.
+/// The run in a cassette, of ours, of vcrpy or of VCR; `None` if the file is not one. Lists the parts that a run
+/// cannot represent.
 fn cassette(name: &str) -> Result<Option<RunSelection>, CliError> {
     let path = Path::new(name);
-    // A pipe is not looked into: what is read of it is gone.
+    // A pipe is not looked into: the bytes read from it are gone.
     if !path.is_file() {
         return Ok(None);
     }
-    let format = Format::recognised(&beginning(path, BEGINNING));
+    let format = Format::recognise(&beginning(path, BEGINNING));
     let Some(format @ (Format::Cassette | Format::Vcrpy | Format::Vcr)) = format else {
         return Ok(None);
     };
     let paths = [path.to_owned()];
     let read = retold_traffic::import(format, &paths, Options::default(), clock::now())?;
     let mut notes = String::new();
-    said(&mut notes, &read.notes);
+    write_notes(&mut notes, &read.notes);
     if !notes.is_empty() {
         write_err(&format!("{name}, {notes}"));
     }
-    let (log, run) = (MemoryBackend::named(name.to_owned()), new_run_id()?);
+    let (log, run) = (MemoryBackend::with_name(name.to_owned()), new_run_id()?);
     read.run.store(&log, run)?;
     read_from(run, path, false);
     Ok(Some(RunSelection { log: Log::new(Arc::new(log)), run }))
@@ -76,7 +77,7 @@ pub(super) fn read_whole(lines: JsonlReader) -> Result<RunSelection, CliError> {
     Ok(RunSelection { log: Log::new(recording.log), run: recording.run })
 }
 
-/// What the page shows of a recording or a file of exchanges.
+/// The archive that the page shows for a recording or a file of exchanges.
 pub(crate) fn to_serve(name: &str) -> Result<Archive, CliError> {
     let mut lines = lines_of(name)?;
     let read = match is_recording(&mut lines) {
@@ -103,7 +104,7 @@ pub(super) fn lines_of(name: &str) -> Result<JsonlReader, CliError> {
     JsonlReader::open(name).map_err(|e| unusable(e.into()))
 }
 
-/// Whether a file begins like a log. A pipe is not looked into: what is read of it is gone.
+/// True if a file begins like a log. A pipe is not looked into: the bytes read from it are gone.
 pub(crate) fn is_log(name: &str) -> bool {
     let mut begin = Vec::new();
     let mut read = || std::fs::File::open(name)?.take(100).read_to_end(&mut begin);

@@ -1,12 +1,12 @@
 //! A run that a user names, in the log or in a recording.
 
-use crate::again::{file_of, typed};
+use crate::again::{file_of, spell_commands};
 use crate::error::{CliError, NAMES_DAMAGE, Status};
 use crate::global::Global;
-use crate::output::counted;
+use crate::output::count_of;
 use crate::select::named::{each_once, find, names_a_file};
 use crate::select::opened::{open, open_to_read};
-use crate::select::recording::{recorded, recorded_to_damage};
+use crate::select::recording::{load, load_to_damage};
 use crate::select::selection::RunSelection;
 use retold::event::RunStarted;
 use retold::id::RunId;
@@ -26,7 +26,7 @@ pub(crate) fn run_of(log: Log, name: &str, global: &Global) -> Result<RunSelecti
 /// The run that a user names, in the log or in a recording, which must be whole. Neither is changed.
 pub(crate) fn run_or_file(global: &Global, name: &str) -> Result<RunSelection, CliError> {
     match names_a_file(global, name) {
-        true => recorded(name),
+        true => load(name),
         false => run_of(open_to_read(global)?, name, global),
     }
 }
@@ -34,7 +34,7 @@ pub(crate) fn run_or_file(global: &Global, name: &str) -> Result<RunSelection, C
 /// The same for a command that only reads it.
 pub(crate) fn to_read(global: &Global, name: &str) -> Result<RunSelection, CliError> {
     match names_a_file(global, name) {
-        true => recorded_to_damage(name),
+        true => load_to_damage(name),
         false => run_of(open_to_read(global)?, name, global),
     }
 }
@@ -44,7 +44,7 @@ pub(crate) fn runs_to_read(
     global: &Global,
     names: &[String],
 ) -> Result<Vec<RunSelection>, CliError> {
-    each_named(global, names, open_to_read, recorded_to_damage, Ok)
+    each_named(global, names, open_to_read, load_to_damage, Ok)
 }
 
 /// Each name as that of a file or of a run of the log, which is opened for the first such name.
@@ -70,7 +70,7 @@ pub(super) fn each_named<T>(
 }
 
 /// The runs that a user names, each once; all of them, if none is named.
-pub(crate) fn chosen(log: &Log, names: &[String], global: &Global) -> Result<Vec<RunId>, CliError> {
+pub(crate) fn choose(log: &Log, names: &[String], global: &Global) -> Result<Vec<RunId>, CliError> {
     if names.is_empty() {
         return Ok(log.reader()?.runs()?.into_iter().map(|head| head.run).collect());
     }
@@ -80,15 +80,15 @@ pub(crate) fn chosen(log: &Log, names: &[String], global: &Global) -> Result<Vec
 }
 
 /// The beginning of a run.
-pub(crate) fn started(reader: &mut dyn Reader, run: RunId) -> Result<RunStarted, CliError> {
-    Ok(retold::run::started(reader, run)?)
+pub(crate) fn run_start(reader: &mut dyn Reader, run: RunId) -> Result<RunStarted, CliError> {
+    Ok(retold::run::run_start(reader, run)?)
 }
 
-/// Verifies a run on which something permanent will be based. `nothing` is the part of the message
-/// that says what was not done.
+/// Verifies a run on which something permanent will be based. `nothing` is the part of the message that names the
+/// step that was not done.
 ///
 /// # Errors
-/// What is damaged, with exit code 1; or that the log cannot be read.
+/// [`CliError`] with the damage and exit code 1, or if the log cannot be read.
 pub(crate) fn sound(
     reader: &mut dyn Reader,
     run: RunId,
@@ -103,10 +103,10 @@ pub(crate) fn sound(
 }
 
 /// Which part of the shown data was checked.
-pub(crate) fn checked(events: u64, run: RunId) -> String {
+pub(crate) fn checked_line(events: u64, run: RunId) -> String {
     let (events, run) =
-        (counted(events, "event"), file_of(run).map_or_else(|| run.short(8), |file| file.name));
-    typed(&format!(
+        (count_of(events, "event"), file_of(run).map_or_else(|| run.short(8), |file| file.name));
+    spell_commands(&format!(
         "checked: {events} read for this, each against its hash; `retold verify {run}` checks all\n"
     ))
 }

@@ -1,7 +1,7 @@
 //! A run that was found, with the log to read it from.
 
 use crate::error::CliError;
-use crate::output::counted;
+use crate::output::count_of;
 use retold::id::{RunId, Seq};
 use retold::log::{CheckedReader, Log};
 use retold_archive::{Damage, RunView};
@@ -24,7 +24,7 @@ impl RunSelection {
     }
 
     /// A reader that checks every event it returns, for output to people.
-    pub(crate) fn checked(&self) -> Result<CheckedReader, CliError> {
+    pub(crate) fn checked_reader(&self) -> Result<CheckedReader, CliError> {
         Ok(CheckedReader::new(self.log.reader()?))
     }
 }
@@ -42,7 +42,7 @@ impl RunSelection {
         let head = self.log.reader()?.runs()?.into_iter().find(|head| head.run == self.run);
         let end = head.map_or(Seq(0), |head| head.head.seq);
         if !(1..=end.0).contains(&at) {
-            let events = counted(end.0, "event");
+            let events = count_of(end.0, "event");
             let message =
                 format!("run {} has no event {at} to be shown as of: it has {events}", self.run);
             return Err(CliError::usage(message).hint(format!("--at is from 1 to {end}")));

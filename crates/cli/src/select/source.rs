@@ -5,7 +5,7 @@ use crate::global::Global;
 use crate::select::named::names_a_file;
 use crate::select::opened::{open, open_to_read};
 use crate::select::recording::{lines_of, read_to_damage, read_whole, unusable};
-use crate::select::run::{each_named, run, run_of, started};
+use crate::select::run::{each_named, run, run_of, run_start};
 use crate::select::selection::RunSelection;
 use retold::exchange::{is_recording, read_exchanges};
 use retold::id::RunId;
@@ -27,7 +27,7 @@ pub(crate) struct RunSource {
 impl RunSource {
     /// A reader that checks every event it returns: decisions about changed answers would be
     /// worthless.
-    pub(crate) fn checked(&self) -> Result<CheckedReader, CliError> {
+    pub(crate) fn checked_reader(&self) -> Result<CheckedReader, CliError> {
         Ok(CheckedReader::new(self.log.reader()?))
     }
 
@@ -56,7 +56,7 @@ pub(crate) fn source_to_read(global: &Global, name: &str) -> Result<RunSource, C
     }
 }
 
-/// What a user names, the log being opened once.
+/// The sources that a user names. The log is opened once.
 pub(crate) fn sources_to_read(
     global: &Global,
     names: &[String],
@@ -88,7 +88,7 @@ pub(crate) fn runs_of(sources: &[RunSource]) -> Vec<(&Log, RunId)> {
 
 fn answers_of(selected: RunSelection) -> Result<RunSource, CliError> {
     let RunSelection { log, run } = selected;
-    let simulated = match started(log.reader()?.as_mut(), run) {
+    let simulated = match run_start(log.reader()?.as_mut(), run) {
         Ok(started) => started.is_simulated(),
         Err(error) => {
             return Err(match first_untrusted(log.backend().as_ref(), run)? {

@@ -1,6 +1,6 @@
 //! Differences of prompts, grouped by the lines that differ.
 
-use crate::output::{counted, grouped};
+use crate::output::{count_of, group_digits};
 
 /// How many of the calls that differ in the same way are named; `--json` names all.
 pub(crate) const NAMED: usize = 20;
@@ -29,7 +29,7 @@ pub(crate) fn and_others(others: &[String]) -> String {
     }
     let more = match others.len().saturating_sub(NAMED) {
         0 => String::new(),
-        more => format!(" and {} more (--json names all)", grouped(more as u64)),
+        more => format!(" and {} more (--json names all)", group_digits(more as u64)),
     };
     let named = others.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
     format!("and the same change in: {named}{more}\n")
@@ -39,11 +39,11 @@ pub(crate) fn and_others(others: &[String]) -> String {
 const LINES: usize = 40;
 
 /// The first lines of a diff.
-pub(crate) fn shortened(diff: &str) -> String {
+pub(crate) fn shorten(diff: &str) -> String {
     let lines = diff.lines().count();
     if lines <= LINES {
         return diff.to_owned();
     }
     let shown: String = diff.lines().take(LINES).map(|line| format!("{line}\n")).collect();
-    format!("{shown}.. and {} more: --json\n", counted((lines - LINES) as u64, "line"))
+    format!("{shown}.. and {} more: --json\n", count_of((lines - LINES) as u64, "line"))
 }

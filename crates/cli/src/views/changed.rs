@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::output::grouped;
+use crate::output::group_digits;
 use retold::check::{Change, DecisionPart, DecisionSide};
 use retold::escaping::printable;
 
@@ -37,7 +37,7 @@ pub(crate) fn list(out: &mut String, heading: &str, changes: &[Change], most: us
         out.push('\n');
     }
     if most > 0 && changes.len() > most {
-        let more = grouped((changes.len() - most) as u64);
+        let more = group_digits((changes.len() - most) as u64);
         let _ = writeln!(out, "  and {more} more; --most N or --json lists them");
     }
 }

@@ -23,7 +23,7 @@ impl Column {
 }
 
 /// The rows, a line each below the headings.
-pub(crate) fn aligned(columns: &[Column], rows: impl Iterator<Item = Vec<String>>) -> String {
+pub(crate) fn align(columns: &[Column], rows: impl Iterator<Item = Vec<String>>) -> String {
     let headings = columns.iter().map(|column| column.heading.to_owned()).collect();
     let lines: Vec<Vec<String>> = std::iter::once(headings).chain(rows).collect();
     let width = |at: usize| {
@@ -56,7 +56,7 @@ mod tests {
         let columns = [Column::text("name"), Column::number("calls"), Column::text("what")];
         let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
         let rows = [row(["a", "1,000", "x"]), row(["long name", "2", "-"])];
-        let text = aligned(&columns, rows.into_iter());
+        let text = align(&columns, rows.into_iter());
         assert_eq!(
             text,
             "name       calls  what\n\

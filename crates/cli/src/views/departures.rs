@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::alike::{alike, and_others, shortened};
-use crate::output::counted;
+use super::alike::{alike, and_others, shorten};
+use crate::output::count_of;
 use retold::run::Departure;
 
 /// As JSON: one object per lane.
@@ -22,18 +22,18 @@ pub(crate) fn departures_text(departures: &[Departure]) -> String {
     if departures.is_empty() {
         return String::new();
     }
-    let lanes = counted(departures.len() as u64, "lane");
+    let lanes = count_of(departures.len() as u64, "lane");
     let mut text = format!("\n{lanes} with a change, the first call of each:\n");
     let diff = |departure: &Departure| {
         departure.difference.as_ref().map_or_else(String::new, |difference| difference.diff())
     };
     for alike in alike(departures, diff) {
-        text.push_str(&described(&alike));
+        text.push_str(&describe(&alike));
     }
     text
 }
 
-fn described(alike: &[&Departure]) -> String {
+fn describe(alike: &[&Departure]) -> String {
     let Some((first, others)) = alike.split_first() else { return String::new() };
     let Departure { lane, call, sample, request, recorded, difference } = first;
     let now = request.hash().short(12);
@@ -47,7 +47,7 @@ fn described(alike: &[&Departure]) -> String {
         None => format!("\nlane {lane}: {call}#{sample} (prompt {now}) was never recorded\n"),
     };
     if let Some(difference) = difference {
-        text.push_str(&shortened(&difference.diff()));
+        text.push_str(&shorten(&difference.diff()));
     }
     let others: Vec<String> = others.iter().map(|d| format!("{}#{}", d.call, d.sample)).collect();
     text.push_str(&and_others(&others));

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::error::CliError;
 use crate::global::Global;
-use crate::output::{Output, counted};
+use crate::output::{Output, count_of};
 use crate::runs::settings::experiment_of;
 use crate::select::{self, RunSelection};
 use retold::escaping::printable;
@@ -31,7 +31,7 @@ pub(crate) fn read(
     name: &str,
     global: &Global,
 ) -> Result<Option<DerivedDecision>, CliError> {
-    let mut reader = selected.checked()?;
+    let mut reader = selected.checked_reader()?;
     let record = RunRecord::read(&mut reader, selected.run)?;
     if !record.started.is_of_experiment() || record.started.experiment == PROGRAM {
         return Ok(None);
@@ -39,7 +39,7 @@ pub(crate) fn read(
     let experiment = experiment_of(global.studies, &record)?;
     let simulated = record.started.is_simulated();
     let Some(report) = experiment.derived_any(name, &record)? else { return Ok(None) };
-    let checked = reader.checked();
+    let checked = reader.checked_events();
     Ok(Some(DerivedDecision { run: selected.run, report, simulated, checked }))
 }
 
@@ -58,7 +58,7 @@ impl DerivedDecision {
             return output.object(&object);
         }
         let said = if simulated { select::SIMULATED } else { "" };
-        output.text(&format!("{said}{}{}", report.text, select::checked(checked, run)))
+        output.text(&format!("{said}{}{}", report.text, select::checked_line(checked, run)))
     }
 }
 
@@ -67,7 +67,7 @@ impl DerivedDecision {
 /// # Errors
 /// [`CliError`] if the run cannot be read, or was recorded by another release of its experiment.
 pub(crate) fn has_any(selected: &RunSelection, global: &Global) -> Result<bool, CliError> {
-    let mut reader = selected.checked()?;
+    let mut reader = selected.checked_reader()?;
     let record = RunRecord::read(&mut reader, selected.run)?;
     Ok(!names(&record, global)?.is_empty())
 }
@@ -88,23 +88,23 @@ pub(crate) fn list(
     global: &Global,
     output: &Output,
 ) -> Result<(), CliError> {
-    let mut reader = selected.checked()?;
+    let mut reader = selected.checked_reader()?;
     let record = RunRecord::read(&mut reader, selected.run)?;
     let names = names(&record, global)?;
     let decisions = record.decisions;
     if output.is_json() {
         return output.object(&json!({
             "run": selected.run, "derived": names, "decisions": decisions,
-            "checked_events": reader.checked(),
+            "checked_events": reader.checked_events(),
         }));
     }
-    let mut text = format!("{}\n", counted(names.len() as u64, "derived decision"));
+    let mut text = format!("{}\n", count_of(names.len() as u64, "derived decision"));
     names.iter().for_each(|name| text.push_str(&format!("  {}\n", printable(name, 100))));
     let run = selected.run.short(8);
-    text.push_str(&crate::again::typed(&format!(
+    text.push_str(&crate::again::spell_commands(&format!(
         "{} about answers: `retold log {run} --kind DecisionMade` lists them\n",
-        counted(decisions, "decision")
+        count_of(decisions, "decision")
     )));
-    text.push_str(&select::checked(reader.checked(), selected.run));
+    text.push_str(&select::checked_line(reader.checked_events(), selected.run));
     output.text(&text)
 }

@@ -2,7 +2,7 @@
 
 use retold::escaping::printable;
 
-/// How much of what is the same is shown before the first difference, in characters.
+/// The most characters of the common beginning that are shown before the first difference.
 const BEFORE: usize = 20;
 
 /// Two texts on one line each, cut to `most` characters. If they begin alike and would be cut before

@@ -5,7 +5,8 @@ use std::fmt::Write;
 use retold::escaping::printable;
 use retold_figures::{ExpectedInterval, WIDER_DIFFERENCE};
 
-/// A table of expected intervals, and what is assumed; empty without figures. `answers` are those that the plan is made from.
+/// A table of expected intervals, and its assumptions; empty without figures. `answers` names those that the plan is
+/// made from.
 pub(crate) fn intervals_text(intervals: &[ExpectedInterval], answers: &str) -> String {
     if intervals.is_empty() {
         return String::new();

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::output::{counted, grouped};
+use crate::output::{count_of, group_digits};
 use crate::views::differing::where_they_differ;
 use retold::compare::{FactChange, FactChanges};
 use retold::escaping::printable;
@@ -13,7 +13,8 @@ pub(crate) const EXCERPT: usize = 160;
 
 pub(crate) fn more(all: usize, most: usize, text: &mut String) {
     if all > most {
-        let _ = writeln!(text, "  and {} more: --most N or --json", grouped((all - most) as u64));
+        let _ =
+            writeln!(text, "  and {} more: --most N or --json", group_digits((all - most) as u64));
     }
 }
 
@@ -28,9 +29,9 @@ pub(crate) fn facts_text(
     let _ = writeln!(
         text,
         "\n{} {first}, {} {second}, {} the same",
-        counted(*one, "fact"),
-        grouped(*other),
-        grouped(*same)
+        count_of(*one, "fact"),
+        group_digits(*other),
+        group_digits(*same)
     );
     if changes.is_empty() {
         return;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::output::counted;
+use crate::output::count_of;
 use retold_figures::{ComparedFigure, Estimate, Pairing};
 
 /// The headline figures of a run, each with how its interval was computed.
@@ -13,7 +13,7 @@ pub(crate) fn headline_table(figures: &[Estimate]) -> String {
     let (name, value) = (width(|figure| figure.name.clone()), width(Estimate::text));
     let mut text = String::new();
     for figure in figures {
-        let (of, sampled) = (counted(figure.draws, "draw"), figure.sampling_text());
+        let (of, sampled) = (count_of(figure.draws, "draw"), figure.sampling_text());
         // Writing to a string cannot fail, here and below.
         let _ =
             writeln!(text, "  {:<name$}  {:<value$}  {of}; {sampled}", figure.name, figure.text());
@@ -37,7 +37,7 @@ pub(crate) fn compared_table(figures: &[ComparedFigure]) -> String {
                 Pairing::Lanes => write!(
                     text,
                     " over {} in both, of which {lanes_changed} changed",
-                    counted(*lanes, "lane")
+                    count_of(*lanes, "lane")
                 ),
                 Pairing::Strangers => write!(text, ", unpaired"),
             };

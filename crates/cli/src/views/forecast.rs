@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::output::{counted, grouped};
+use crate::output::{count_of, group_digits};
 use retold::escaping::printable;
 use retold::run::{Forecast, ModelForecast, NewCall, WhyNew};
 use serde_json::{Value, json};
@@ -26,13 +26,13 @@ pub(crate) fn forecast_text(forecast: &Forecast, tokens: &str) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail, here and below.
     for (why, calls) in known {
-        let _ = writeln!(text, "  {:>9} {}", grouped(*calls), says(*why));
+        let _ = writeln!(text, "  {:>9} {}", group_digits(*calls), says(*why));
     }
     if *foretold > 0 {
         let _ = writeln!(
             text,
             "  {:>9} foretold, not known: they follow from answers that would be new, and are counted from the recorded ones",
-            grouped(*foretold)
+            group_digits(*foretold)
         );
     }
     if models.is_empty() {
@@ -46,9 +46,9 @@ pub(crate) fn forecast_text(forecast: &Forecast, tokens: &str) -> String {
             text,
             "  {:<width$} {:>9} {:>11} in {:>11} out  {}",
             printable(model, 40),
-            counted(*calls, "call"),
-            grouped(*prompt_tokens),
-            grouped(*completion_tokens),
+            count_of(*calls, "call"),
+            group_digits(*prompt_tokens),
+            group_digits(*completion_tokens),
             dollars(*cost, *uncounted == 0)
         );
     }
@@ -58,13 +58,13 @@ pub(crate) fn forecast_text(forecast: &Forecast, tokens: &str) -> String {
             "  {:<width$} {:>9} {:>11} in {:>11} out  {}",
             "all",
             "",
-            grouped(*prompt_tokens),
-            grouped(*completion_tokens),
+            group_digits(*prompt_tokens),
+            group_digits(*completion_tokens),
             dollars(*cost, false)
         );
     }
     if *uncounted > 0 {
-        let calls = counted(*uncounted, "call");
+        let calls = count_of(*uncounted, "call");
         let _ = writeln!(
             text,
             "  tokens of {calls} are unknown: of no recorded answer of their kind were they counted"

@@ -1,11 +1,11 @@
-//! Prints what the decisions of a run rest on: draws, shared answers, and over what they are independent.
+//! Prints the basis of a run's decisions: draws, shared answers, and the clusters over which they are independent.
 
 use std::fmt::Write;
 
 use serde_json::{Value, json};
 
 use crate::error::{CliError, Status};
-use crate::output::{Output, counted};
+use crate::output::{Output, count_of};
 use crate::select::{self, RunSelection};
 use retold::audit::{Clusters, Independence, SharedAnswer, Sizes, independence};
 use retold::escaping::printable;
@@ -18,7 +18,7 @@ use retold_study::studies::Studies;
 const SHOWN: usize = 20;
 const CALLS_SHOWN: usize = 8;
 
-/// How much of the name of what is decided is shown.
+/// The longest part of a decision's name that is shown.
 const DECIDES_SHOWN: usize = 60;
 
 /// The label over which the study of a run says that its draws are independent, if it names one.
@@ -27,18 +27,18 @@ pub(crate) fn declared_clusters(
     reader: &mut dyn Reader,
     run: RunId,
 ) -> Result<Option<&'static str>, CliError> {
-    let started = select::started(reader, run)?;
+    let started = select::run_start(reader, run)?;
     Ok(studies.find(&started.experiment).and_then(|study| study.independent_by()))
 }
 
-/// Prints what the decisions of a run rest on.
+/// Prints the basis of a run's decisions.
 pub(crate) fn show(
     selected: &RunSelection,
     studies: &Studies,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let mut reader = selected.checked()?;
-    let simulated = select::started(&mut reader, selected.run)?.is_simulated();
+    let mut reader = selected.checked_reader()?;
+    let simulated = select::run_start(&mut reader, selected.run)?.is_simulated();
     let label = declared_clusters(studies, &mut reader, selected.run)?;
     let found = independence(&mut reader, selected.run, studies.parsers(), label)?;
     if output.is_json() {
@@ -48,7 +48,7 @@ pub(crate) fn show(
         output.object(&object)?;
     } else {
         let said = if simulated { select::SIMULATED } else { "" };
-        let checked = select::checked(reader.checked(), selected.run);
+        let checked = select::checked_line(reader.checked_events(), selected.run);
         output.text(&format!("{said}{}{checked}", text(&found)))?;
     }
     Ok(Status::Fine)
@@ -87,7 +87,7 @@ fn text(found: &Independence) -> String {
         let _ = writeln!(
             out,
             "{} of {} on the answer at seq {seq} of run {}: {}{more}",
-            counted(decisions.len() as u64, "decision"),
+            count_of(decisions.len() as u64, "decision"),
             printable(decides, DECIDES_SHOWN),
             run.short(8),
             calls.join(", ")

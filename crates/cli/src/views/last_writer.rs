@@ -10,12 +10,12 @@ use retold::log::{LastWriter, Log, LogError};
 /// # Errors
 /// [`CliError`] if the store cannot be read.
 pub(crate) fn sentence(log: &Log, run: RunId) -> Result<Option<String>, CliError> {
-    Ok(known(log, run)?.as_ref().map(of))
+    Ok(last_writer(log, run)?.as_ref().map(of))
 }
 
-fn known(log: &Log, run: RunId) -> Result<Option<LastWriter>, CliError> {
+fn last_writer(log: &Log, run: RunId) -> Result<Option<LastWriter>, CliError> {
     match log.backend().last_writer(run) {
-        // What is damaged is reported of the run.
+        // Damage is reported with the run.
         Err(LogError::Corrupt { .. }) => Ok(None),
         found => Ok(found?),
     }
@@ -26,7 +26,7 @@ fn known(log: &Log, run: RunId) -> Result<Option<LastWriter>, CliError> {
 /// # Errors
 /// As [`sentence`].
 pub(crate) fn elsewhere(log: &Log, run: RunId) -> Result<Option<String>, CliError> {
-    let writer = known(log, run)?.filter(|writer| writer.is_alive.is_none());
+    let writer = last_writer(log, run)?.filter(|writer| writer.is_alive.is_none());
     Ok(writer.as_ref().map(of))
 }
 

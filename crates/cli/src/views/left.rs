@@ -5,8 +5,8 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use crate::error::CliError;
-use crate::output::counted;
-use crate::parser::known;
+use crate::output::count_of;
+use crate::parser::parser_list;
 use crate::runs::program::next_command;
 use crate::select::{self, RunSource};
 use retold::decide::{REPORTED, SkippedAnswers, SkippedChoices};
@@ -20,7 +20,7 @@ use retold_wire::ProgramSettings;
 fn is_imported(source: &RunSource) -> bool {
     let started = || {
         let mut reader = source.log.reader().ok()?;
-        select::started(reader.as_mut(), source.run).ok()
+        select::run_start(reader.as_mut(), source.run).ok()
     };
     let settings = started().map(|started| started.settings);
     let settings = settings.and_then(|it| serde_json::from_value::<ProgramSettings>(it).ok());
@@ -49,18 +49,18 @@ pub(crate) fn nothing(
     if !others.is_empty() && others.iter().all(|by| by.starts_with(REPORTED)) {
         if is_imported(source) {
             let message = format!("{name}: its decisions came with the file that was imported");
-            return CliError::usage(message).hint(compared).hint(known(parsers));
+            return CliError::usage(message).hint(compared).hint(parser_list(parsers));
         }
         let message = format!("{name}: its decisions were made by the program itself");
         let replay = source.log.reader().ok().and_then(|mut reader| {
-            let started = select::started(reader.as_mut(), source.run).ok()?;
+            let started = select::run_start(reader.as_mut(), source.run).ok()?;
             Some(next_command("replay", source.run, &[], &started))
         });
         let replay = replay.unwrap_or_else(|| "replay RUN -- CMD".to_owned());
         return CliError::usage(message)
             .hint(format!("`retold {replay}` makes them again"))
             .hint(compared)
-            .hint(known(parsers));
+            .hint(parser_list(parsers));
     }
     let is_scorer = |by: &String| {
         let name = by.split_once('@').map_or(by.as_str(), |(name, _)| name);
@@ -69,10 +69,10 @@ pub(crate) fn nothing(
     if !others.is_empty() && others.iter().all(is_scorer) {
         let others: Vec<&str> = others.iter().map(String::as_str).collect();
         let message = format!("{name}: no parser made its decisions, but {}", others.join(", "));
-        return CliError::usage(message).hint(compared).hint(known(parsers));
+        return CliError::usage(message).hint(compared).hint(parser_list(parsers));
     }
     if *not_chosen > 0 {
-        let answers = counted(*not_chosen, "answer");
+        let answers = count_of(*not_chosen, "answer");
         return CliError::usage(format!("{name}: no parser of the file fits any of its {answers}"))
             .hint("the `for` of a parser names calls, models or prompts; `retold log RUN` lists the calls");
     }
@@ -84,10 +84,10 @@ pub(crate) fn nothing(
         ));
     }
     if *undecided > 0 {
-        let answers = counted(*undecided, "answer");
+        let answers = count_of(*undecided, "answer");
         return CliError::usage(format!("{name} has no decisions to check"))
             .hint(format!("--parser NAME@VERSION decides about its {answers}"))
-            .hint(known(parsers));
+            .hint(parser_list(parsers));
     }
     if *without_params > 0 {
         return CliError::usage(format!("{name} has no answers to the calls in --params-from"));
@@ -99,13 +99,13 @@ pub(crate) fn nothing(
         ));
     }
     if *embeddings > 0 {
-        let embeddings = counted(*embeddings, "embedding");
+        let embeddings = count_of(*embeddings, "embedding");
         return CliError::usage(format!(
             "{name} has {embeddings} and no other answers: there is no text to decide about"
         ));
     }
     if *not_read > 0 {
-        let answers = counted(*not_read, "answer");
+        let answers = count_of(*not_read, "answer");
         return CliError::usage(format!(
             "{name} has {answers}, but retold does not read their API, so there is no text to parse"
         ))
@@ -146,7 +146,7 @@ pub(crate) fn left_alone(out: &mut String, left: &SkippedAnswers) {
         not_chosen,
         choices: SkippedChoices { choices, answers: several, without, most: _ },
     } = left;
-    let answers = |n: u64| counted(n, "answer");
+    let answers = |n: u64| count_of(n, "answer");
     if *by_others > 0 {
         let others: Vec<&str> = others.iter().map(String::as_str).collect();
         let _ =
@@ -162,13 +162,13 @@ pub(crate) fn left_alone(out: &mut String, left: &SkippedAnswers) {
         let _ = writeln!(out, "left alone: {} that no parser is for", answers(*not_chosen));
     }
     if *embeddings > 0 {
-        let _ = writeln!(out, "left alone: {}", counted(*embeddings, "embedding"));
+        let _ = writeln!(out, "left alone: {}", count_of(*embeddings, "embedding"));
     }
     if *choices > 0 {
         let _ = writeln!(
             out,
             "left alone: {} of {}; --choice says which are parsed: first (the default), all, or the number of one",
-            counted(*choices, "other choice"),
+            count_of(*choices, "other choice"),
             answers(*several)
         );
     }

@@ -1,6 +1,6 @@
 //! Where a run comes from: the run that it is a fork of, or the shards that it is merged from.
 
-use crate::output::counted;
+use crate::output::count_of;
 use retold::event::{ForkedFrom, RunStarted};
 
 /// The runs that a run has answers of, in a sentence without its end; `None` if it began by itself.
@@ -14,5 +14,5 @@ pub(crate) fn origin(started: &RunStarted) -> Option<String> {
         return None;
     }
     let runs: Vec<String> = started.merged_from.iter().map(|run| run.short(8)).collect();
-    Some(format!("merged from {}: {}", counted(runs.len() as u64, "shard"), runs.join(" ")))
+    Some(format!("merged from {}: {}", count_of(runs.len() as u64, "shard"), runs.join(" ")))
 }

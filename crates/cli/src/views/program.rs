@@ -1,18 +1,18 @@
-//! What a program's run says about itself.
+//! Reports the settings of a program's run.
 
 use std::fmt::Write;
 
 use serde_json::json;
 
 use crate::again::words;
-use crate::output::counted;
+use crate::output::count_of;
 use retold::escaping::printable;
 use retold::event::RunStarted;
 use retold::model::providers;
 use retold::run::Report;
 use retold_wire::{ImportSource, ProgramSettings, RecordedRedaction};
 
-/// The command of a run, its name, and what of its requests did not count.
+/// The command of a run, its name, and the parts of its requests that did not count.
 pub(crate) fn report(started: &RunStarted) -> Report {
     let Ok(settings) = serde_json::from_value::<ProgramSettings>(started.settings.clone()) else {
         return Report::default();
@@ -61,7 +61,7 @@ pub(crate) fn report(started: &RunStarted) -> Report {
         );
     }
     if let Some(RecordedRedaction { key, patterns }) = &rules.redact {
-        let patterns = counted(patterns.len() as u64, "pattern");
+        let patterns = count_of(patterns.len() as u64, "pattern");
         let _ = writeln!(text, "redacted: {patterns} (not shown), with key {}", printable(key, 40));
     }
     if *shared {

@@ -1,17 +1,17 @@
-//! Shows what is left of a damaged run.
+//! Shows the readable rest of a damaged run.
 
 use std::fmt::Write;
 
 use serde_json::json;
 
-use crate::again::typed;
+use crate::again::spell_commands;
 use crate::error::{ANOTHER_COPY, CliError, NAMES_DAMAGE, Status, is_of_recording};
-use crate::output::{Output, counted};
+use crate::output::{Output, count_of};
 use crate::views::event::as_json;
 use retold::audit::Target;
 use retold_archive::{Damage, ReadableRest, RunView, readable_rest};
 
-/// Shows what is left of a damaged run, and the event that was asked for if it can be read.
+/// Shows the readable rest of a damaged run, and the event that was asked for if it can be read.
 pub(crate) fn show(
     view: &RunView,
     damage: &Damage,
@@ -24,7 +24,7 @@ pub(crate) fn show(
     };
     let run = view.run();
     let ReadableRest { damage, counted: left, event } =
-        readable_rest(view.untrusted().as_ref(), run, damage.clone(), seq)?;
+        readable_rest(view.untrusted_log().as_ref(), run, damage.clone(), seq)?;
     // All events before the first that is damaged are there.
     let before = left.as_ref().map_or(damage.seq.0 - 1, |left| left.trusted.values().sum());
     if output.is_json() {
@@ -38,7 +38,7 @@ pub(crate) fn show(
     let mut text = format!("run {run}\n");
     let sound = match before {
         1 => "1 event that matches its hash".to_owned(),
-        n => format!("{} that match their hashes", counted(n, "event")),
+        n => format!("{} that match their hashes", count_of(n, "event")),
     };
     let kinds = left.iter().flat_map(|left| &left.trusted);
     let kinds: Vec<String> = kinds.map(|(kind, n)| format!("{n} {kind}")).collect();
@@ -47,7 +47,7 @@ pub(crate) fn show(
     let _ = writeln!(text, "before it: {sound}{kinds}");
     let _ = match &left {
         Some(left) => {
-            writeln!(text, "from it on: {} can still be read", counted(left.after, "event"))
+            writeln!(text, "from it on: {} can still be read", count_of(left.after, "event"))
         }
         None => {
             writeln!(text, "from it on: in a run as long as this, what can be read is not counted")
@@ -64,7 +64,7 @@ pub(crate) fn show(
         true => format!("`retold serve FILE` shows what can be read; {ANOTHER_COPY}"),
         false => format!("`retold serve` shows what can be read; {NAMES_DAMAGE}"),
     };
-    let _ = writeln!(text, "{}", typed(&hint));
+    let _ = writeln!(text, "{}", spell_commands(&hint));
     output.text(&text)?;
     Ok(Status::Difference)
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use crate::error::{CliError, Status};
-use crate::output::grouped;
+use crate::output::group_digits;
 use crate::runs::settings::settings_of;
 use crate::select;
 use retold::escaping::printable;
@@ -44,17 +44,17 @@ pub(crate) fn of(
     run: RunId,
     (at, end): (Seq, Seq),
 ) -> Result<RunState, CliError> {
-    let found = found(studies, reader, run, at)?;
+    let found = find(studies, reader, run, at)?;
     Ok(RunState { at, end, found })
 }
 
-fn found(
+fn find(
     studies: &Studies,
     reader: &mut dyn Reader,
     run: RunId,
     at: Seq,
 ) -> Result<StateView, CliError> {
-    let started = select::started(reader, run)?;
+    let started = select::run_start(reader, run)?;
     let none = match started.experiment.as_str() {
         PROGRAM => {
             Some("what a program knew is in the program; its run has the facts that it reported")
@@ -102,14 +102,14 @@ impl RunState {
         }
     }
 
-    /// The state as lines; what the last fact changed is marked with an asterisk.
+    /// The state as lines, with an asterisk at each value that the last fact changed.
     pub(crate) fn text(&self) -> String {
         let at = self.at;
         let AsOf { facts, last, tree, .. } = match &self.found {
             StateView::Of(found) => &**found,
             StateView::None(why) => return format!("this run has no state: {why}\n"),
         };
-        let facts = grouped(*facts as u64);
+        let facts = group_digits(*facts as u64);
         let mut text = match last {
             Some(last) => format!(
                 "state after event {at}: {facts} facts, * changed by the last of them (event {last})\n"
@@ -152,6 +152,6 @@ fn lines(node: &TreeNode, depth: usize, left: &mut usize, text: &mut String) {
     }
     if more > 0 && *left > 0 {
         *left -= 1;
-        let _ = writeln!(text, "  {indent}  … {} more", grouped(more as u64));
+        let _ = writeln!(text, "  {indent}  … {} more", group_digits(more as u64));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::output::{counted, grouped};
+use crate::output::{count_of, group_digits};
 use retold::escaping::printable;
 use retold::totals::{
     Attempts, Counts, Figures, Latency, ParserFigures, PartFigures, Reason, SavedPart, Savings,
@@ -19,15 +19,15 @@ pub(crate) fn text(figures: &Figures) -> String {
     }
     // With several models, each says it for itself.
     if let [(name, only)] = models.iter().collect::<Vec<_>>().as_slice() {
-        text.push_str(&reported(name, &only.counts));
+        text.push_str(&model_line(name, &only.counts));
     }
     let Savings { within_run, from_parent, from_other_runs, resumed: kept, provider_cached } =
         &all.saved;
     let parent = forked_from.map_or_else(String::new, |run| format!(" {}", run.short(8)));
-    let times = counted(*resumed, "time");
+    let times = count_of(*resumed, "time");
     let others = match merged_from {
         0 => "of other runs".to_owned(),
-        shards => format!("of the {} that it is merged from", counted(*shards as u64, "shard")),
+        shards => format!("of the {} that it is merged from", count_of(*shards as u64, "shard")),
     };
     let lines = [
         (within_run, "used again within the run".to_owned()),
@@ -40,7 +40,7 @@ pub(crate) fn text(figures: &Figures) -> String {
     }
     if provider_cached.answers > 0 {
         let SavedPart { answers, prompt_tokens, dollars: cost, .. } = provider_cached;
-        let of = counted(*answers, "answer");
+        let of = count_of(*answers, "answer");
         let said = format!(
             "the provider's cache had {} tokens of {of}, {}",
             token_count(*prompt_tokens),
@@ -65,7 +65,7 @@ pub(crate) fn text(figures: &Figures) -> String {
         for (name, model) in models {
             let _ = writeln!(text, "\nmodel {}", printable(name, 80));
             text.push_str(&self::part(model, "  "));
-            for said in reported(name, &model.counts).lines() {
+            for said in model_line(name, &model.counts).lines() {
                 let _ = writeln!(text, "  {said}");
             }
         }
@@ -74,11 +74,11 @@ pub(crate) fn text(figures: &Figures) -> String {
 }
 
 /// What servers call the model, where they call it something else than the request.
-fn reported(name: &str, counts: &Counts) -> String {
+fn model_line(name: &str, counts: &Counts) -> String {
     let other = counts.reported_as.iter().filter(|(other, _)| *other != name);
     let other: Vec<String> = other
         .map(|(other, answers)| {
-            format!("{} ({})", printable(other, 80), counted(*answers, "answer"))
+            format!("{} ({})", printable(other, 80), count_of(*answers, "answer"))
         })
         .collect();
     let mut text = String::new();
@@ -103,7 +103,7 @@ fn part(figures: &PartFigures, indent: &str) -> String {
     };
     say("calls", &calls.text());
     let Attempts { made, failed, reasons } = attempts;
-    say("attempts", &format!("{}, {} failed", grouped(*made), grouped(*failed)));
+    say("attempts", &format!("{}, {} failed", group_digits(*made), group_digits(*failed)));
     for reason in reasons {
         say("", &of_reason(reason));
     }
@@ -126,12 +126,12 @@ fn line(text: &mut String, name: &str, said: &str) {
 /// `50 rate_limited (HTTP 429), 10 calls given up: the error`.
 pub(crate) fn of_reason(reason: &Reason) -> String {
     let Reason { failure, status, attempts, gave_up, example, has_others } = reason;
-    let mut said = format!("{} {}", grouped(*attempts), printable(failure, 40));
+    let mut said = format!("{} {}", group_digits(*attempts), printable(failure, 40));
     if let Some(status) = status {
         let _ = write!(said, " (HTTP {status})");
     }
     if *gave_up > 0 {
-        let _ = write!(said, ", {} given up", counted(*gave_up, "call"));
+        let _ = write!(said, ", {} given up", count_of(*gave_up, "call"));
     }
     if !example.is_empty() {
         let such = if *has_others { "; one of the errors: " } else { ": " };
@@ -144,8 +144,8 @@ fn of_latency(latency: Option<&Latency>) -> String {
     let Some(Latency { measured, p50, p90, p99, max }) = latency else {
         return "not recorded, or under 1 ms".to_owned();
     };
-    let [p50, p90, p99, max] = [p50, p90, p99, max].map(|ms| grouped(*ms));
-    let answers = counted(*measured, "answer");
+    let [p50, p90, p99, max] = [p50, p90, p99, max].map(|ms| group_digits(*ms));
+    let answers = count_of(*measured, "answer");
     format!(
         "p50 {p50} ms, p90 {p90} ms, p99 {p99} ms, longest {max} ms ({answers} with a time of 1 ms or more)"
     )
@@ -153,7 +153,7 @@ fn of_latency(latency: Option<&Latency>) -> String {
 
 fn saving(saved: &SavedPart, what: &str) -> String {
     let SavedPart { answers, prompt_tokens, completion_tokens, uncounted, dollars: cost } = saved;
-    let mut said = format!("{} {what}: ", counted(*answers, "answer"));
+    let mut said = format!("{} {what}: ", count_of(*answers, "answer"));
     match (prompt_tokens, completion_tokens) {
         (None, None) => said.push_str("tokens unknown"),
         (prompt, completion) => {
@@ -164,7 +164,7 @@ fn saving(saved: &SavedPart, what: &str) -> String {
                 token_count(*completion)
             );
             if *uncounted > 0 {
-                let _ = write!(said, " (unknown for {})", counted(*uncounted, "answer"));
+                let _ = write!(said, " (unknown for {})", count_of(*uncounted, "answer"));
             }
         }
     }
@@ -174,15 +174,15 @@ fn saving(saved: &SavedPart, what: &str) -> String {
 
 fn methods(name: &str, parser: &ParserFigures) -> String {
     let ParserFigures { decisions, null, with_warnings, found, methods } = parser;
-    let mut said = format!("{}: {}", printable(name, 80), counted(*decisions, "decision"));
+    let mut said = format!("{}: {}", printable(name, 80), count_of(*decisions, "decision"));
     if let Some(found) = found {
         let _ = write!(said, ", {} % found in the answer", percent(*found));
     }
     if *null > 0 {
-        let _ = write!(said, ", {} null", grouped(*null));
+        let _ = write!(said, ", {} null", group_digits(*null));
     }
     if *with_warnings > 0 {
-        let _ = write!(said, ", {} with warnings", grouped(*with_warnings));
+        let _ = write!(said, ", {} with warnings", group_digits(*with_warnings));
     }
     for method in methods {
         let last = if method.is_last_resort { "  last resort: nothing found" } else { "" };
@@ -190,7 +190,7 @@ fn methods(name: &str, parser: &ParserFigures) -> String {
             said,
             "\n          {:<24} {:>9} {:>6} %{last}",
             printable(&method.method, 40),
-            grouped(method.decisions),
+            group_digits(method.decisions),
             percent(method.share)
         );
     }

@@ -10,7 +10,7 @@ use retold::escaping::printable;
 use retold_traffic::Notes;
 
 /// Base URLs by upstream, as they are given.
-pub(crate) fn named(given: &[String]) -> Result<BTreeMap<String, String>, CliError> {
+pub(crate) fn upstream_urls(given: &[String]) -> Result<BTreeMap<String, String>, CliError> {
     let divided = |given: &String| {
         let (name, url) = given.split_once('=').ok_or_else(|| {
             CliError::usage(
@@ -23,7 +23,7 @@ pub(crate) fn named(given: &[String]) -> Result<BTreeMap<String, String>, CliErr
 }
 
 /// What could not be represented.
-pub(crate) fn said(text: &mut String, notes: &Notes) {
+pub(crate) fn write_notes(text: &mut String, notes: &Notes) {
     for (at, note) in notes.all().enumerate() {
         if at == 0 {
             text.push_str("not represented:\n");

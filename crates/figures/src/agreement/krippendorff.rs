@@ -100,8 +100,8 @@ impl ValueCounts {
         ValueCounts(counts)
     }
 
-    /// What stands for each value, so that squares of differences are the disagreement: of ordinal values, the middle of
-    /// their ranks.
+    /// A number for each value, such that squared differences are the disagreement. For an ordinal value, it is the
+    /// middle of its ranks.
     fn scores(&self, level: MeasurementLevel) -> Vec<f64> {
         let mut below = 0.0;
         let score = |(value, n): &(f64, f64)| match level {

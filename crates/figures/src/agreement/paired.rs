@@ -11,7 +11,7 @@ use super::{Agreement, MeasurementLevel, cohens_kappa, krippendorffs_alpha};
 /// Somebody who decided.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Rater {
-    /// Who, with the name of what was decided.
+    /// The rater, with the name of its decisions.
     pub rater: String,
     /// How many answers have a value of theirs.
     pub values: u64,

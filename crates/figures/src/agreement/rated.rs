@@ -78,10 +78,10 @@ pub enum RaterError {
     },
 }
 
-/// An answer of a run, and which of its choices: the key of what was decided about it.
+/// An answer of a run, and the number of its choice: the key of the decisions about it.
 pub type RatedPlace = (Seq, u32);
 
-/// What a rater says about an answer.
+/// A rater's value for an answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rating {
     pub(super) rater: u32,
@@ -100,7 +100,7 @@ pub(super) struct RatedAnswer {
 #[derive(Debug)]
 pub struct RatedAnswers {
     pub(super) run: RunId,
-    /// Who, and the name of what they decided.
+    /// For each rater: who decided, and the name of the decision.
     raters: Vec<(String, String)>,
     /// Those of them that are simulated judges.
     pub(super) simulated: BTreeSet<u32>,
@@ -190,7 +190,7 @@ impl RatedAnswers {
         self.labels.keys().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// A rater, with the name of what was decided.
+    /// A rater, with the name of its decisions.
     pub(super) fn rater(&self, number: u32) -> &str {
         let at = usize::try_from(number).ok();
         at.and_then(|at| self.raters.get(at)).map_or("", |(rater, _)| rater.as_str())
@@ -218,18 +218,18 @@ impl RatedAnswers {
             let missing = || RaterError::NoSuchLabel {
                 run: self.run,
                 label: format!("{}={}", label.0, label.1),
-                names: listed(&self.labels().map(|(name, _)| name).collect()),
+                names: name_list(&self.labels().map(|(name, _)| name).collect()),
             };
             self.labels.find(label).ok_or_else(missing)
         });
         let labels = numbers.collect::<Result<Vec<u32>, RaterError>>()?;
-        Ok(RatingChoice { raters: self.chosen(names)?, labels })
+        Ok(RatingChoice { raters: self.choose_raters(names)?, labels })
     }
 
     /// The raters to be compared.
-    fn chosen(&self, names: &[String]) -> Result<BTreeSet<u32>, RaterError> {
+    fn choose_raters(&self, names: &[String]) -> Result<BTreeSet<u32>, RaterError> {
         let (run, by_name) = (self.run, self.by_name());
-        let all = || listed(&by_name.keys().copied().collect());
+        let all = || name_list(&by_name.keys().copied().collect());
         if by_name.is_empty() {
             return Err(RaterError::NoDecisions { run });
         }
@@ -240,7 +240,7 @@ impl RatedAnswers {
                 [(_, raters)] => Ok((*raters).clone()),
                 several => {
                     let names = several.iter().map(|(name, _)| **name).collect();
-                    Err(RaterError::SeveralNames { names: listed(&names) })
+                    Err(RaterError::SeveralNames { names: name_list(&names) })
                 }
             };
         }
@@ -260,7 +260,7 @@ impl RatedAnswers {
 }
 
 /// Names in a message.
-fn listed(names: &BTreeSet<&str>) -> String {
+fn name_list(names: &BTreeSet<&str>) -> String {
     names.iter().copied().collect::<Vec<_>>().join(", ")
 }
 

@@ -22,7 +22,7 @@ pub struct AnswerRatings {
     pub call: String,
     /// Its sample.
     pub sample: u32,
-    /// What the call belongs to.
+    /// The labels of the call.
     pub labels: Labels,
     /// The values, by rater.
     pub values: BTreeMap<String, Value>,

@@ -1,4 +1,4 @@
-//! What a figure of any run is, as people write it down:
+//! A figure of any run, as people write it down:
 //!
 //! ```text
 //! share of vote = yes by condition
@@ -25,7 +25,7 @@ use crate::FigureKind;
 /// A figure, as it was written down.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FigureDefinition {
-    /// What is measured.
+    /// The measured quantity.
     pub measure: Measure,
     /// The labels whose values are the groups.
     pub by: Vec<String>,
@@ -33,7 +33,7 @@ pub struct FigureDefinition {
     pub clustering: Option<Clustering>,
 }
 
-/// What is measured.
+/// A quantity to measure.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Measure {
     /// How many of the values are like this.
@@ -159,7 +159,7 @@ impl ValueComparison {
 
 impl fmt::Display for FigureDefinition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = |name: &str| parse::quoted(name);
+        let name = |name: &str| parse::quote(name);
         match &self.measure {
             Measure::Share { of, comparison, value } => {
                 write!(f, "share of {} {} {}", name(of), comparison.as_str(), name(value))?;

@@ -22,7 +22,7 @@ pub enum DefinitionError {
         at: usize,
         /// What should be there.
         expected: &'static str,
-        /// What is there.
+        /// The part found there.
         found: String,
     },
     /// A quotation mark opens and nothing closes it.
@@ -64,7 +64,7 @@ const SYMBOLS: &[char] = &[',', '(', ')', '=', '!', '<', '>'];
 const KEYWORDS: [&str; 3] = ["by", "clustered", "independent"];
 
 /// A name as it has to be written down.
-pub(super) fn quoted(name: &str) -> String {
+pub(super) fn quote(name: &str) -> String {
     let is_plain = !name.is_empty()
         && !KEYWORDS.contains(&name)
         && !name.contains(|c: char| c.is_whitespace() || c == '"' || SYMBOLS.contains(&c));
@@ -104,7 +104,7 @@ impl FromStr for FigureDefinition {
                 true => "`by LABEL`, `clustered by LABEL`, `independent` or the end",
                 false => "a comma, `clustered by LABEL`, `independent` or the end",
             };
-            return Err(reading.expected(expected));
+            return Err(reading.syntax_error(expected));
         }
         if let Some(Clustering::By(label)) = &clustering
             && by.contains(label)
@@ -190,18 +190,18 @@ impl<'a> Reading<'a> {
     }
 
     fn keyword(&mut self, word: &str, expected: &'static str) -> Result<(), DefinitionError> {
-        if self.word(word) { Ok(()) } else { Err(self.expected(expected)) }
+        if self.word(word) { Ok(()) } else { Err(self.syntax_error(expected)) }
     }
 
     fn punctuation(&mut self, symbol: &str, expected: &'static str) -> Result<(), DefinitionError> {
-        if self.symbol(symbol) { Ok(()) } else { Err(self.expected(expected)) }
+        if self.symbol(symbol) { Ok(()) } else { Err(self.syntax_error(expected)) }
     }
 
     fn name(&mut self, expected: &'static str) -> Result<String, DefinitionError> {
         let name = match self.peek() {
             Some(Token::Word(word)) if !KEYWORDS.contains(&word.as_str()) => word.clone(),
             Some(Token::Quoted(name)) => name.clone(),
-            _ => return Err(self.expected(expected)),
+            _ => return Err(self.syntax_error(expected)),
         };
         self.next += 1;
         Ok(name)
@@ -221,7 +221,7 @@ impl<'a> Reading<'a> {
             let Some((comparison, _)) = found else {
                 return match self.peek().is_none_or(ends) {
                     true => Ok(Measure::EachShare { of }),
-                    false => Err(self.expected(
+                    false => Err(self.syntax_error(
                         "`= VALUE`, or another of `!=`, `<`, `<=`, `>`, `>=`, or `by LABEL` for the share of each value",
                     )),
                 };
@@ -231,7 +231,7 @@ impl<'a> Reading<'a> {
             let value = self.name("a value")?;
             if !comparison.is_of_names() && !value.parse::<f64>().is_ok_and(f64::is_finite) {
                 self.next = value_at;
-                return Err(self.expected("a number"));
+                return Err(self.syntax_error("a number"));
             }
             return Ok(Measure::Share { of, comparison: *comparison, value });
         }
@@ -248,10 +248,10 @@ impl<'a> Reading<'a> {
             self.punctuation(")", "`)`")?;
             return Ok(Measure::Changed { before, after });
         }
-        Err(self.expected("`share of`, `mean of` or `changed(`"))
+        Err(self.syntax_error("`share of`, `mean of` or `changed(`"))
     }
 
-    fn expected(&self, expected: &'static str) -> DefinitionError {
+    fn syntax_error(&self, expected: &'static str) -> DefinitionError {
         let end = self.text.trim_end().chars().count() + 1;
         let (at, found) = match self.tokens.get(self.next) {
             None => (end, "the end".to_owned()),

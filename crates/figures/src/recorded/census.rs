@@ -30,7 +30,7 @@ pub struct RunCensus {
     pub labels: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// What the decisions of a name are.
+/// A summary of the decisions of one name.
 #[derive(Debug, Clone, Default)]
 pub struct ValueCensus {
     /// How many there are.
@@ -122,8 +122,8 @@ impl ValueCensus {
         self.labelled.get(label).is_some_and(|found| found.decisions == self.decisions)
     }
 
-    /// Whether the values of different participants are independent of each other if no cluster is declared: they are
-    /// not if a prompt was made from what was said before.
+    /// True if the values of different participants are independent when no cluster is declared. They are not if a
+    /// prompt was made from something earlier.
     pub(crate) fn are_alone(&self) -> bool {
         !self.is_dependent
     }
@@ -139,7 +139,7 @@ impl ValueCensus {
         if let Value::Object(fields) = value {
             extend(&mut self.fields, fields.keys());
         }
-        // What is only a last resort does not say what the values are.
+        // A last resort does not show the type of the values.
         if is_fallback || value.is_null() {
             return;
         }

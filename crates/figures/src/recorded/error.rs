@@ -42,7 +42,7 @@ pub enum SourceError {
 }
 
 /// Names as a message lists them.
-fn listed<'a>(what: &str, names: impl IntoIterator<Item = &'a String>) -> Option<String> {
+fn name_list<'a>(what: &str, names: impl IntoIterator<Item = &'a String>) -> Option<String> {
     const MOST: usize = 12;
     let names: Vec<String> = names.into_iter().map(|name| printable(name, 60)).collect();
     let more = names.len().saturating_sub(MOST);
@@ -61,11 +61,11 @@ impl RunCensus {
         let of_decision = self.decisions.get(name).map(|found| &found.fields);
         let fields = of_decision.filter(|fields| !fields.is_empty()).or(self.facts.get(name));
         let what = format!("fields of \"{}\"", printable(name, 60));
-        if let Some(fields) = fields.and_then(|fields| listed(&what, fields)) {
+        if let Some(fields) = fields.and_then(|fields| name_list(&what, fields)) {
             return fields;
         }
-        let decisions = listed("known decisions", self.decisions.keys());
-        let facts = listed("known facts", self.facts.keys());
+        let decisions = name_list("known decisions", self.decisions.keys());
+        let facts = name_list("known facts", self.facts.keys());
         let there: Vec<String> = decisions.into_iter().chain(facts).collect();
         match there.is_empty() {
             true => "no decisions and no facts were recorded".to_owned(),
@@ -75,7 +75,7 @@ impl RunCensus {
 
     /// The labels there are, for messages.
     pub(crate) fn label_names(&self) -> String {
-        let labels = listed("known labels", self.labels.keys());
+        let labels = name_list("known labels", self.labels.keys());
         labels.unwrap_or_else(|| "no call has any".to_owned())
     }
 }

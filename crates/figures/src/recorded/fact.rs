@@ -14,7 +14,7 @@ impl<'a> RecordedFact<'a> {
         RecordedFact { fact }
     }
 
-    /// What a program reported it as, or else its kind.
+    /// The name under which a program reported it, or else its kind.
     pub(crate) fn name(&self) -> String {
         match (&self.fact["name"], self.fact.get("value")) {
             (Value::String(name), Some(_)) => name.clone(),

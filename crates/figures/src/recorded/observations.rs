@@ -1,4 +1,4 @@
-//! What a run recorded, as figures count it.
+//! The facts, decisions and open questions of a run, as figures count them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use retold::exchange::{DECISIONS, accepted_about};
 use retold::id::{CallPath, RunId, Sample, Seq};
 use retold::log::{LogError, Reader, RunEvents};
 use retold::parse::Parsers;
-use retold::run::started;
+use retold::run::run_start;
 use serde_json::Value;
 
 /// Something that a figure may count.
@@ -17,7 +17,7 @@ use serde_json::Value;
 pub enum Observation<'a> {
     /// A decision that is in force.
     Decision {
-        /// What was decided.
+        /// The name of the decision.
         name: &'a str,
         /// The question that it belongs to.
         question: &'a DecidedQuestion,
@@ -42,12 +42,13 @@ pub enum Observation<'a> {
     },
 }
 
-/// Receives what a run recorded.
+/// Receives the observations of a run.
 type Receive<'a> = dyn FnMut(&mut dyn Reader, Observation<'_>) -> Result<(), LogError> + 'a;
 
-/// Passes on what a run recorded: facts and decisions as they come, then decisions that were accepted since, then questions
-/// without an answer. Decisions that are not in force are left out, and so are those after which a study asked again: the
-/// answer had no usable value, no fact rests on it, and the next sample of the same call stands for both.
+/// Passes on the observations of a run: facts and decisions as they come, then decisions that were accepted since,
+/// then questions without an answer. Decisions that are not in force are left out, and so are those after which a
+/// study asked again: the answer had no usable value, no fact rests on it, and the next sample of the same call
+/// stands for both.
 ///
 /// # Errors
 /// [`LogError`] if the log cannot be read or is damaged, or any error of `each`.
@@ -57,7 +58,7 @@ pub fn each_observation(
     parsers: &Parsers,
     each: &mut Receive<'_>,
 ) -> Result<(), LogError> {
-    let started = started(reader, run)?;
+    let started = run_start(reader, run)?;
     let mut observing = Observing {
         parsers,
         is_study: started.is_of_experiment(),
@@ -69,11 +70,11 @@ pub fn each_observation(
         cited: BTreeSet::new(),
         shared: BTreeSet::new(),
     };
-    observing.recorded(reader, run, each)?;
+    observing.pass_on_run(reader, run, each)?;
     // In a run of accepted decisions, the answers that later ones are about have other seqs.
     let end = (started.experiment != DECISIONS).then_some(observing.end);
     for accepted in accepted_about(reader, run)? {
-        observing.accepted(reader, accepted, end, each)?;
+        observing.pass_on_decisions(reader, accepted, end, each)?;
     }
     for question in observing.open.questions.into_values() {
         each(reader, Observation::Unanswered { question: &question })?;
@@ -130,7 +131,7 @@ struct OpenQuestions {
 }
 
 impl OpenQuestions {
-    fn asked(&mut self, seq: Seq, sent: RequestSent) {
+    fn add(&mut self, seq: Seq, sent: RequestSent) {
         let RequestSent { call, sample, prompt, labels, because } = sent;
         if let Some(lost) = self.by_address.insert((call.clone(), sample), seq) {
             self.questions.remove(&lost);
@@ -141,7 +142,7 @@ impl OpenQuestions {
     }
 
     /// The address of a question that is answered.
-    fn answered(&mut self, seq: Seq) -> Option<(CallPath, Sample)> {
+    fn remove(&mut self, seq: Seq) -> Option<(CallPath, Sample)> {
         let question = self.questions.remove(&seq)?;
         let address = (question.call, question.sample);
         self.by_address.remove(&address);
@@ -168,8 +169,8 @@ struct Observing<'a> {
 }
 
 impl Observing<'_> {
-    /// Passes on what the run itself recorded.
-    fn recorded(
+    /// Passes on the facts and decisions of the run itself.
+    fn pass_on_run(
         &mut self,
         reader: &mut dyn Reader,
         run: RunId,
@@ -180,7 +181,7 @@ impl Observing<'_> {
         while let Some(stored) = events.next(reader)? {
             self.end = stored.seq;
             if let Some(joined) = join.decision(reader, &stored)? {
-                let decided = self.observed(joined);
+                let decided = self.observe(joined);
                 match self.is_study && !decided.is_usable() {
                     true => self.unusable.entry(decided.address()).or_default().push(decided),
                     false => decided.pass_on(reader, each)?,
@@ -195,11 +196,11 @@ impl Observing<'_> {
                             self.asked_again.insert(address);
                         }
                     }
-                    self.open.asked(stored.seq, sent);
+                    self.open.add(stored.seq, sent);
                 }
-                Event::ResponseReceived(received) => drop(self.open.answered(received.request)),
+                Event::ResponseReceived(received) => drop(self.open.remove(received.request)),
                 Event::AnswerReused(reused) => {
-                    let address = self.open.answered(reused.request);
+                    let address = self.open.remove(reused.request);
                     self.shared.extend(address.filter(|_| reused.from_run == run));
                 }
                 Event::Occurred(occurred) => {
@@ -224,7 +225,7 @@ impl Observing<'_> {
     }
 
     /// Passes on decisions that were accepted about its answers, as far as these were read.
-    fn accepted(
+    fn pass_on_decisions(
         &mut self,
         reader: &mut dyn Reader,
         run: RunId,
@@ -238,7 +239,7 @@ impl Observing<'_> {
             if end.zip(joined.accepted_as).is_some_and(|(end, answer)| answer > end) {
                 continue;
             }
-            let decided = self.observed(joined);
+            let decided = self.observe(joined);
             if !self.asked_again.contains(&decided.address()) {
                 decided.pass_on(reader, each)?;
             }
@@ -246,7 +247,7 @@ impl Observing<'_> {
         Ok(())
     }
 
-    fn observed(&mut self, joined: JoinedDecision) -> ObservedDecision {
+    fn observe(&mut self, joined: JoinedDecision) -> ObservedDecision {
         let is_fallback = self.is_fallback(&joined.made);
         let address = || (joined.question.call.clone(), joined.question.sample);
         let is_shared = !self.shared.is_empty() && self.shared.contains(&address());

@@ -31,8 +31,9 @@ pub enum ValueSource {
 }
 
 impl RunCensus {
-    /// What a name stands for: a decision, a fact or a field of facts; after a point, a decision of calls with a label of
-    /// this value, or a field of a decision or of a fact. The first of these that there is.
+    /// Finds the values that a name stands for, the first of these that exists: a decision, a fact, a field of facts;
+    /// for a name with a point, a decision of calls that have a label with the value before the point, a field of a
+    /// decision, a field of a fact.
     pub fn source(&self, name: &str) -> Option<ValueSource> {
         if self.decisions.contains_key(name) {
             let (name, labelled, field) = (name.to_owned(), None, None);
@@ -45,10 +46,10 @@ impl RunCensus {
         if self.facts.values().any(|fields: &BTreeSet<String>| fields.contains(name)) {
             return Some(ValueSource::Fact { name: None, field: name.to_owned() });
         }
-        name.match_indices('.').find_map(|(at, _)| self.dotted(&name[..at], &name[at + 1..]))
+        name.match_indices('.').find_map(|(at, _)| self.dotted_source(&name[..at], &name[at + 1..]))
     }
 
-    fn dotted(&self, one: &str, other: &str) -> Option<ValueSource> {
+    fn dotted_source(&self, one: &str, other: &str) -> Option<ValueSource> {
         let is_labelled = self.labels.values().any(|values| values.contains(one));
         if is_labelled && self.decisions.contains_key(other) {
             let (name, labelled) = (other.to_owned(), Some(one.to_owned()));

@@ -16,7 +16,7 @@ const MOST: usize = 20;
 const NAMED: usize = 5;
 const LONGEST: usize = 40;
 
-/// What a value is called: a text is itself.
+/// The name of a value: a text is its own name.
 pub(super) fn name_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

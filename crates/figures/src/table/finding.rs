@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use retold::counted::counted;
+use retold::counted::count_of;
 use retold::escaping::printable;
 use serde::Serialize;
 use serde_json::Value;
@@ -51,7 +51,7 @@ impl fmt::Display for FigureFinding {
                 write!(f, "no value is {}: {are} {named}", quoted(value))
             }
             FigureFinding::NotNumbers { values, such_as } => {
-                let (count, such_as) = (counted(*values, "value"), quoted(such_as));
+                let (count, such_as) = (count_of(*values, "value"), quoted(such_as));
                 let (are, counts) = match values {
                     1 => ("is not a number", "counts"),
                     _ => ("are not numbers", "count"),
@@ -65,7 +65,7 @@ impl fmt::Display for FigureFinding {
     }
 }
 
-/// The values of a figure, as far as they tell whether it is what was meant.
+/// The values of a figure, as far as they show if it is the figure that the user meant.
 #[derive(Debug, Default)]
 pub(super) struct SeenValues {
     is_matched: bool,

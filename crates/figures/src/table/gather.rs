@@ -42,7 +42,7 @@ struct ParticipantValues {
     after: Option<Counted<Value>>,
 }
 
-/// What a group counts: a value, nothing, or a last resort.
+/// A draw as a group counts it: a value, nothing, or a last resort.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Counted<T> {
     Value(T),
@@ -146,7 +146,7 @@ impl<'a> FigureGathering<'a> {
         })
     }
 
-    /// Adds what a run recorded, if the figure counts it.
+    /// Adds an observation of a run, if the figure counts it.
     pub(super) fn add(
         &mut self,
         run: &GroupValue,
@@ -228,7 +228,7 @@ impl<'a> FigureGathering<'a> {
         }
     }
 
-    /// What a value counts. One of another type than the figure needs is missing.
+    /// The draw for a value. A value of another type than the figure needs is missing.
     fn draw(&self, value: &Value) -> Counted<f64> {
         let draw = match &self.definition.measure {
             Measure::Share { comparison, value: written, .. } => {
@@ -241,7 +241,7 @@ impl<'a> FigureGathering<'a> {
         draw.map_or(Counted::Missing, Counted::Value)
     }
 
-    /// What was gathered.
+    /// Makes the table from the gathered values.
     pub(super) fn table(mut self) -> Result<FigureTable, FiguresError> {
         for ((group, _), values) in std::mem::take(&mut self.participants) {
             let draw = match (&values.before, &values.after) {

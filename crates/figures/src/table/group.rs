@@ -21,7 +21,7 @@ pub enum GroupValue {
     Run {
         /// Its place among the runs.
         place: usize,
-        /// What it is called.
+        /// Its name.
         name: String,
     },
 }
@@ -114,7 +114,7 @@ fn is_number(part: &str) -> bool {
     part.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// The runs of digits of a text, and what is between them.
+/// Splits a text into runs of digits and the parts between them.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

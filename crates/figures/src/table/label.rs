@@ -1,4 +1,4 @@
-//! The values of labels, by which what was recorded is grouped.
+//! The values of labels, by which recorded values are grouped.
 
 use retold::log::{AskedModels, LogError, Reader};
 use serde_json::Value;

@@ -18,7 +18,7 @@ use retold::exchange::decides_about;
 use retold::id::{RunId, Seq};
 use retold::log::{LogError, Reader};
 use retold::parse::Parsers;
-use retold::run::started;
+use retold::run::run_start;
 use serde::Serialize;
 
 pub use finding::FigureFinding;
@@ -201,12 +201,12 @@ pub fn figure_tables(
 /// The beginning of the run whose answers a run is about: of a run of accepted decisions, that of the run whose answers
 /// were decided about, if it is in the same log.
 fn root_of(reader: &mut dyn Reader, run: RunId) -> Result<RunStarted, LogError> {
-    let (mut root, mut known) = (started(reader, run)?, BTreeSet::from([run]));
+    let (mut root, mut known) = (run_start(reader, run)?, BTreeSet::from([run]));
     while let Some(of) = decides_about(&root).filter(|of| known.insert(*of)) {
         if reader.events(of, Seq(0), 1)?.is_empty() {
             break;
         }
-        root = started(reader, of)?;
+        root = run_start(reader, of)?;
     }
     Ok(root)
 }

@@ -75,7 +75,7 @@ pub fn suggested_figures(census: &RunCensus) -> SuggestedFigures {
             }
             ValueShape::Other => Vec::new(),
         };
-        // Participants are what is counted, not what is compared.
+        // Participants are counted, not compared.
         let labels = values.shared_labels().filter(|(label, values)| {
             !PARTICIPANTS.contains(label) && (2..=MOST_GROUPS).contains(values)
         });

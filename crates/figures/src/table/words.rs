@@ -1,13 +1,13 @@
 //! Figures of runs, as people read them in the terminal and in reports.
 
-use retold::counted::{counted, grouped};
+use retold::counted::{count_of, group_digits};
 use retold::escaping::printable;
 
 use super::{ClusteringUsed, ComparedGroups, FigureGroup, FigureTable, GroupValue};
 use crate::words::{ends, number, points};
 use crate::{FigureKind, GroupPairing, PermutationTest};
 
-/// What is said above numbers that count verdicts of a simulated judge.
+/// The notice above numbers that count verdicts of a simulated judge.
 pub const SIMULATED_VERDICTS: &str =
     "SIMULATED: a program made up verdicts that are counted here; they are not data";
 
@@ -25,7 +25,7 @@ impl FigureTable {
         (self.simulated > 0).then_some(SIMULATED_VERDICTS)
     }
 
-    /// What the clusters are, in the singular.
+    /// The name of one cluster.
     pub(crate) fn cluster(&self) -> String {
         match &self.clusters {
             ClusteringUsed::By(label) => printable(label, LONGEST),
@@ -34,7 +34,7 @@ impl FigureTable {
         }
     }
 
-    /// What the clusters are, after "clusters are".
+    /// A description of the clusters that follows "clusters are".
     pub(crate) fn clusters_in_words(&self) -> String {
         match &self.clusters {
             ClusteringUsed::By(_) => format!("the values of {}", self.cluster()),
@@ -43,10 +43,10 @@ impl FigureTable {
         }
     }
 
-    /// What to know about the numbers: which values are taken as independent, and what is not taken into account.
+    /// Notes about the numbers: the values that are taken as independent, and everything that is not taken into account.
     pub fn notes(&self) -> Vec<String> {
         let shared = (self.shared > 0).then(|| {
-            let values = counted(self.shared, "value");
+            let values = count_of(self.shared, "value");
             format!(
                 "no intervals and no tests, because another call was given the answers of {values} first: \
                  they are not draws of their own"
@@ -114,7 +114,7 @@ impl FigureTable {
     pub fn cells(&self, group: &FigureGroup) -> Vec<String> {
         let FigureGroup { draws, missing, fallback, value, .. } = group;
         let value = value.map_or_else(|| "-".to_owned(), |value| number(self.kind, value));
-        let counts = [draws, missing, fallback].map(|count| grouped(*count));
+        let counts = [draws, missing, fallback].map(|count| group_digits(*count));
         group
             .group
             .iter()
@@ -131,7 +131,7 @@ impl FigureTable {
                 "{} {} over {}",
                 ends(self.kind, interval, false),
                 interval.method.as_str(),
-                counted(group.clusters, &self.cluster())
+                count_of(group.clusters, &self.cluster())
             ),
             None if group.draws == 0 => "none: no values".to_owned(),
             None if !self.has_independence() => "none".to_owned(),
@@ -156,7 +156,7 @@ impl FigureTable {
             text.push_str(&format!(" {} {method}", ends(self.kind, interval, true)));
         }
         let cluster = self.cluster();
-        let in_both = counted(found.clusters_in_both, &cluster);
+        let in_both = count_of(found.clusters_in_both, &cluster);
         text.push_str(&match found.pairing {
             _ if !self.has_independence() => String::new(),
             GroupPairing::Unpaired if self.draws_anew(compared) => ", unpaired".to_owned(),
@@ -186,8 +186,8 @@ impl PermutationTest {
         let PermutationTest { p, assignments, exact } = *self;
         let p = if p < 0.0001 { "p < 0.0001".to_owned() } else { format!("p = {p:.4}") };
         match exact {
-            true => format!("{p} by all {}", counted(assignments, "permutation")),
-            false => format!("{p} by {} drawn at random", counted(assignments, "permutation")),
+            true => format!("{p} by all {}", count_of(assignments, "permutation")),
+            false => format!("{p} by {} drawn at random", count_of(assignments, "permutation")),
         }
     }
 }

@@ -54,7 +54,7 @@ pub(super) fn bars_of(root: &Area<'_>, axis: &str, bars: &[(String, f64)]) -> Dr
 }
 
 /// Bars whose parts add up; the parts are named above them.
-pub(super) fn stacked(
+pub(super) fn stacked_bars(
     root: &Area<'_>,
     axis: &str,
     parts: &[String],

@@ -1,6 +1,6 @@
-//! What of a plot's groups is drawn: a picture of hundreds of bars cannot be read.
+//! Limits how many groups of a plot are drawn: a picture of hundreds of bars cannot be read.
 
-use retold::counted::grouped;
+use retold::counted::group_digits;
 use retold_study::charts::{Chart, ChartData};
 
 use super::lines::MOST_SERIES;
@@ -10,15 +10,16 @@ use crate::MOST_GROUPS;
 pub(crate) struct LimitedChart {
     /// The plot.
     pub(crate) chart: Chart,
-    /// How many groups there are, and what they are, in the plural; `None` if all are drawn.
+    /// The number of groups, and their name in the plural; `None` if all are drawn.
     all: Option<(usize, &'static str)>,
 }
 
 impl LimitedChart {
-    /// What is left out; `None` if nothing is. `run` names the run.
+    /// A note on the groups that are left out; `None` if all are drawn. `run` names the run.
     pub(crate) fn left_out(&self, run: &str) -> Option<String> {
         let (all, what) = self.all?;
-        let (drawn, all) = (grouped(self.chart.data.groups() as u64), grouped(all as u64));
+        let (drawn, all) =
+            (group_digits(self.chart.data.groups() as u64), group_digits(all as u64));
         Some(format!(
             "The plot shows {drawn} of {all} {what}. `retold report {run} -o FILE.html` links to all of them, as CSV."
         ))
@@ -27,7 +28,7 @@ impl LimitedChart {
 
 /// A plot as it is drawn: the first groups, or those with the greatest counts. Matrices and graphs of any number of names
 /// fit into a picture of one size.
-pub(crate) fn limited(chart: &Chart) -> LimitedChart {
+pub(crate) fn limit(chart: &Chart) -> LimitedChart {
     let mut drawn = chart.clone();
     let (most, what) = match &mut drawn.data {
         ChartData::Estimates { rows, .. } => {
@@ -114,7 +115,7 @@ mod tests {
     fn a_plot_has_at_most_thirty_groups_and_says_what_it_leaves_out() {
         let chart = |data| Chart { name: "test".to_owned(), title: "Test".to_owned(), data };
         for data in many(1_234) {
-            let found = limited(&chart(data));
+            let found = limit(&chart(data));
             let drawn = found.chart.data.groups();
             assert!((18..=30).contains(&drawn), "{drawn}");
             let said = found.left_out("7a7a").unwrap();
@@ -125,7 +126,7 @@ mod tests {
             assert!(height.parse::<u32>().unwrap() < 760, "{height}");
         }
         for data in many(18) {
-            let found = limited(&chart(data.clone()));
+            let found = limit(&chart(data.clone()));
             assert!(found.chart.data == data && found.left_out("7a7a").is_none());
         }
     }
@@ -134,7 +135,7 @@ mod tests {
     fn the_longest_bars_stay_in_their_order() {
         let bars = (0..40).map(|at| (at.to_string(), f64::from(at % 20)));
         let data = ChartData::Bars { axis: "answers".to_owned(), bars: bars.collect() };
-        let found = limited(&Chart { name: "test".to_owned(), title: "Test".to_owned(), data });
+        let found = limit(&Chart { name: "test".to_owned(), title: "Test".to_owned(), data });
         let ChartData::Bars { bars, .. } = found.chart.data else { panic!("they are bars") };
         let names: Vec<usize> = bars.iter().map(|(name, _)| name.parse().unwrap()).collect();
         let expected: Vec<usize> = (5..20).chain(25..40).collect();

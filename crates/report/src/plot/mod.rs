@@ -19,7 +19,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use retold::escaping::printable;
 use retold_study::charts::{Chart, ChartData};
 
-pub(crate) use limited::limited;
+pub(crate) use limited::limit;
 
 /// The palette of Okabe and Ito, without black and yellow.
 const COLOURS: [RGBColor; 6] = [
@@ -89,7 +89,7 @@ fn draw(root: &Area<'_>, data: &ChartData) -> Drawn {
         ChartData::Estimates { axis, rows } => bars::estimates(root, axis, rows),
         ChartData::Lines { x, y, series } => lines::lines(root, x, y, series),
         ChartData::Bars { axis, bars } => bars::bars_of(root, axis, bars),
-        ChartData::Stacked { axis, parts, bars } => bars::stacked(root, axis, parts, bars),
+        ChartData::Stacked { axis, parts, bars } => bars::stacked_bars(root, axis, parts, bars),
         ChartData::Points { x, y, groups } => lines::points(root, x, y, groups),
         ChartData::Matrix { from, to, names, cells } => {
             network::matrix(root, from, to, names, cells)

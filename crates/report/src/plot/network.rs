@@ -77,19 +77,18 @@ pub(super) fn matrix(
     note_above(root, &note)
 }
 
-/// The two backgrounds of the page, the text on each as the style sheet has it, and what the sheet
-/// makes of blue in dark mode.
+/// The two backgrounds of the page, the text on each as the style sheet has it, and the colour that the sheet gives blue in
+/// dark mode.
 const LIGHT: (RGBColor, RGBColor) = (RGBColor(255, 255, 255), RGBColor(0, 0, 0));
 const DARK: (RGBColor, RGBColor) = (RGBColor(23, 24, 27), RGBColor(232, 232, 232));
 const DARK_BLUE: RGBColor = RGBColor(43, 143, 208);
 
-/// The colour of digits on a cell, so that they can be read in both modes: the style sheet replaces
-/// black by the light text of dark mode and white by its background, and leaves what is nearly black
-/// or nearly white as it is.
+/// The colour of digits on a cell, so that they can be read in both modes: the style sheet replaces black by the light text
+/// of dark mode and white by its background, and leaves colours that are nearly black or nearly white as they are.
 fn ink(cell: RGBColor, strength: f64) -> RGBColor {
     let in_dark = if cell == colour(0) { DARK_BLUE } else { cell };
-    let light = mixed(cell, LIGHT.0, strength);
-    let dark = mixed(in_dark, DARK.0, strength);
+    let light = mix(cell, LIGHT.0, strength);
+    let dark = mix(in_dark, DARK.0, strength);
     let is_black_in_light = contrast(light, LIGHT.1) >= contrast(light, LIGHT.0);
     let is_black_in_dark = contrast(dark, DARK.0) >= contrast(dark, DARK.1);
     match (is_black_in_light, is_black_in_dark) {
@@ -101,7 +100,7 @@ fn ink(cell: RGBColor, strength: f64) -> RGBColor {
 }
 
 /// A colour with some strength over another.
-fn mixed(above: RGBColor, below: RGBColor, strength: f64) -> RGBColor {
+fn mix(above: RGBColor, below: RGBColor, strength: f64) -> RGBColor {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 255")]
     let part = |above: u8, below: u8| {
         (f64::from(above) * strength + f64::from(below) * (1.0 - strength)).round() as u8
@@ -165,7 +164,7 @@ pub(super) fn graph(
         let share = strength / most;
         let radius = radius(names.len());
         let (begin, end) = (on_circle(*from, radius), on_circle(*to, radius));
-        let shape = tapered(begin, end, centre, 1.5 + 6.0 * share);
+        let shape = link_outline(begin, end, centre, 1.5 + 6.0 * share);
         let shade = colour(0).mix(0.35 + 0.5 * share);
         // A line along it, because its thin end may round to nothing.
         let line = shape.get(..shape.len() / 2).unwrap_or(&[]).to_vec();
@@ -217,7 +216,12 @@ fn label(root: &Area<'_>, name: &str, at: (f64, f64), angle: f64, is_crowded: bo
 
 /// The outline of a link that bends towards the centre and gets thinner. Links in opposite
 /// directions bend to different sides.
-fn tapered(begin: (f64, f64), end: (f64, f64), centre: (f64, f64), width: f64) -> Vec<(i32, i32)> {
+fn link_outline(
+    begin: (f64, f64),
+    end: (f64, f64),
+    centre: (f64, f64),
+    width: f64,
+) -> Vec<(i32, i32)> {
     let ((x, y), (u, v), (a, b)) = (begin, end, centre);
     let (across, down) = (u - x, v - y);
     let length = (across * across + down * down).sqrt().max(1e-9);

@@ -92,7 +92,7 @@ pub(super) const KEYS: &[&str] = &["to", "after"];
 pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     let query = &of.asked.query.clone();
     let to = query.text("to")?.unwrap_or_else(|| "latest".to_owned());
-    let after = query.parsed::<u64>("after")?.unwrap_or(0);
+    let after = query.parse::<u64>("after")?.unwrap_or(0);
     let parsers = of.asked.site.studies.parsers().clone();
     let is_file = of.asked.site.parser_file(&to).is_some();
     if to != "latest" && !is_file {
@@ -228,12 +228,12 @@ fn shown_change(
         href: of.href(&format!("/exchange/{seq}#decision")),
         flips,
         parts: change.parts.iter().map(|part: &DecisionPart| part.as_str()).collect(),
-        from: decided(&change.from),
-        to: decided(&change.to),
+        from: decision_pair(&change.from),
+        to: decision_pair(&change.to),
     })
 }
 
-fn decided(side: &DecisionSide) -> DecisionPair {
+fn decision_pair(side: &DecisionSide) -> DecisionPair {
     let value = match &side.value {
         Value::String(text) => text.clone(),
         other => other.to_string(),

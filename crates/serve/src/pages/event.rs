@@ -17,7 +17,7 @@ struct OneEvent {
     row: ListedEvent,
     hash: String,
     version: u32,
-    /// What is in it.
+    /// Its fields, as a tree.
     body: TreeNode,
     /// Its content: a text, cut.
     content: Option<String>,
@@ -45,7 +45,7 @@ const LONGEST: usize = 20_000;
 pub(super) fn page(mut of: RunPageRequest<'_>, seq: Seq) -> Result<PageReply, PageError> {
     let run = of.head.run;
     let stored = of.event(seq)?;
-    let untrusted = of.asked.site.untrusted(&of.head);
+    let untrusted = of.asked.site.first_untrusted(&of.head);
     let slot = of.asked.site.roll(&of.head);
     let end = of.head.head.seq.max(slot.roll().end());
     let shown = row(run, &stored, untrusted);

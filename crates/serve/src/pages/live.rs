@@ -38,13 +38,13 @@ struct LiveRows {
 pub(super) fn page(of: &RunPageRequest<'_>) -> Result<PageReply, PageError> {
     let query = &of.asked.query;
     let filter = super::timeline::filter(query)?;
-    let after = query.parsed::<u64>("after")?.unwrap_or(of.head.head.seq.0);
+    let after = query.parse::<u64>("after")?.unwrap_or(of.head.head.seq.0);
     let run = of.head.run;
     Ok(PageReply::Follow(Follow { run, after, filter, is_over: false, has_more: false }))
 }
 
 impl Follow {
-    /// What is new, as a server-sent event whose id is the last event's seq.
+    /// The news, as a server-sent event whose id is the last event's seq.
     pub(crate) fn look(&mut self, site: &Arc<Site>) -> Option<String> {
         match self.news(site) {
             Ok(news) => news,
@@ -60,7 +60,7 @@ impl Follow {
     /// Why the run is not followed any more. Damage that was found before comes first.
     fn trouble(&self, site: &Arc<Site>, error: &PageError) -> String {
         let head = site.find(&self.run.to_string()).ok();
-        let known = head.and_then(|head| site.checked(&head).from);
+        let known = head.and_then(|head| site.verdict(&head).from);
         match known {
             Some(Damage { seq, fault }) => LogError::corrupt(self.run, seq, fault).to_string(),
             None => error.to_string(),

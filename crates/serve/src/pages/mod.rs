@@ -1,5 +1,4 @@
-//! The pages, one file each: a function from what was asked to a `struct`, and a template of the
-//! same name.
+//! The pages, one file each: a function from a request to a `struct`, and a template of the same name.
 
 mod agreement;
 mod check;
@@ -36,7 +35,7 @@ use crate::site::Site;
 
 pub(crate) use live::Follow;
 
-/// What is sent back.
+/// The reply to a request.
 pub(crate) enum PageReply {
     Page {
         status: u16,
@@ -62,7 +61,7 @@ pub(crate) enum PageReply {
 /// What every page has.
 #[derive(Serialize)]
 struct PageFrame<T: Serialize> {
-    /// The name of what is shown.
+    /// The name of the source.
     log: String,
     /// The title of the page.
     title: String,
@@ -72,7 +71,7 @@ struct PageFrame<T: Serialize> {
     json: String,
     /// The run that it is about.
     run: Option<RunInfo>,
-    /// What a reader has to know first.
+    /// The notices that a reader has to know first.
     notices: Vec<Notice>,
     /// Whether it is not complete yet, so that it should be loaded again soon.
     unfinished: bool,
@@ -119,7 +118,7 @@ pub(crate) fn answer(site: &Arc<Site>, path: &str, query: Query, json: bool) -> 
     asked
         .answer()
         .or_else(|error| asked.once_more(error, None))
-        .or_else(|error| asked.refused(&error, None))
+        .or_else(|error| asked.error_page(&error, None))
         .unwrap_or_else(|error| {
             let text = json!({"error": error.to_string(), "status": 500}).to_string();
             PageReply::Json { status: 500, text: inert_json(&text) }
@@ -153,7 +152,7 @@ impl PageRequest<'_> {
                 };
                 let (head, info) = (of.head.clone(), of.info.clone());
                 if let Err(error) = self.query.only(keys(rest)) {
-                    return self.refused(&error, Some((head, info)));
+                    return self.error_page(&error, Some((head, info)));
                 }
                 let page = match rest {
                     [] => timeline::page(of),
@@ -181,7 +180,7 @@ impl PageRequest<'_> {
                     _ => Err(none()),
                 };
                 let page = page.or_else(|error| self.once_more(error, Some(&head)));
-                page.or_else(|error| self.refused(&error, Some((head, info))))
+                page.or_else(|error| self.error_page(&error, Some((head, info))))
             }
             _ => Err(none()),
         }
@@ -189,7 +188,7 @@ impl PageRequest<'_> {
 
     /// Answers again if the page met damage that no check has found yet: the log has only just been changed.
     fn once_more(&self, error: PageError, of: Option<&RunHead>) -> Result<PageReply, PageError> {
-        let is_known = of.is_some_and(|head| self.site.checked(head).is_damaged());
+        let is_known = of.is_some_and(|head| self.site.verdict(head).is_damaged());
         match &error {
             PageError::Log(met) if met.is_damage() && !is_known && !self.again.replace(true) => {
                 self.site.doubt();
@@ -200,7 +199,7 @@ impl PageRequest<'_> {
     }
 
     /// Why a page is not shown. If it is one of a run, what has to be known about the run is above it.
-    fn refused(
+    fn error_page(
         &self,
         error: &PageError,
         of: Option<(RunHead, RunInfo)>,
@@ -213,9 +212,9 @@ impl PageRequest<'_> {
         };
         let is_pending = of.as_ref().is_some_and(|(head, _)| self.site.is_being_checked(head.run));
         let (notices, info) = match of {
-            // A log that cannot be read is what the error is about.
+            // If the log cannot be read, the error says so.
             Some((head, info)) => (notices(self.site, Some(&head)).unwrap_or_default(), Some(info)),
-            // What a page is about may be what a damaged log has lost.
+            // The subject of the page may be lost in a damaged log.
             None => (notices(self.site, None).unwrap_or_default(), None),
         };
         let data =
@@ -252,7 +251,7 @@ impl PageRequest<'_> {
         };
         let known = match &error {
             LogError::Corrupt { seq, .. } => Some(*seq),
-            _ => self.site.untrusted(&head).map(Seq),
+            _ => self.site.first_untrusted(&head).map(Seq),
         };
         match known.and_then(|damaged| damaged.0.checked_sub(1)).filter(|last| seq.0 <= *last) {
             Some(last) => {
@@ -282,7 +281,7 @@ impl PageRequest<'_> {
         let json = format!("{}{}", self.path, self.query.with(&[("format", Some("json"))]));
         let log = self.site.title();
         let whole = PageFrame { log, title, page, json, run, notices, unfinished, data };
-        // What is not complete yet says so with its status, too.
+        // A page that is not complete yet says so with its status, too.
         let status = if unfinished { 202 } else { status };
         if self.json {
             return Ok(PageReply::Json {

@@ -68,13 +68,13 @@ struct StoryStep {
 /// The label that has this value, and its questions. A call is found by its name, or by parts of it.
 fn story(roll: &EventColumns, by: Option<String>, name: &str) -> (Option<String>, Vec<u32>) {
     let by = by.or_else(|| {
-        let has = |by: &String| !roll.labelled(by, name).is_empty();
+        let has = |by: &String| !roll.with_label(by, name).is_empty();
         let other =
             || roll.labels().find(|(_, value, _)| *value == name).map(|(by, ..)| by.to_owned());
         usual_label(roll).filter(has).or_else(other)
     });
     if let Some(by) = by {
-        let asked = roll.labelled(&by, name).to_vec();
+        let asked = roll.with_label(&by, name).to_vec();
         return (Some(by), asked);
     }
     let parts = EventFilter { call: CallPath::new(name).ok(), ..EventFilter::default() };
@@ -87,8 +87,8 @@ fn story(roll: &EventColumns, by: Option<String>, name: &str) -> (Option<String>
 /// The keys of its query.
 pub(super) const KEYS: &[&str] = &["by", "after"];
 
-/// The label whose values have stories unless another is chosen: who is asked, or else what is independent of others,
-/// or else the first. `None` if there are no labels.
+/// The label whose values have stories unless another is chosen: one that says who is asked, or else one that names
+/// independent clusters, or else the first. `None` if there are no labels.
 fn usual_label(roll: &EventColumns) -> Option<String> {
     let names: BTreeSet<&str> = roll.labels().map(|(name, ..)| name).collect();
     let known = PARTICIPANTS.iter().chain(&CLUSTERS).find(|name| names.contains(**name)).copied();
@@ -106,8 +106,8 @@ fn timeline(of: &RunPageRequest<'_>, by: Option<&str>, name: &str) -> String {
 
 pub(super) fn page(mut of: RunPageRequest<'_>, name: &str) -> Result<PageReply, PageError> {
     let run = of.head.run;
-    let after = of.asked.query.parsed::<u64>("after")?.unwrap_or(0);
-    let untrusted = of.asked.site.untrusted(&of.head);
+    let after = of.asked.query.parse::<u64>("after")?.unwrap_or(0);
+    let untrusted = of.asked.site.first_untrusted(&of.head);
     let (accepted, are_joined) = of.asked.site.accepted_decisions(&of.head, of.runs);
     let slot = of.asked.site.roll(&of.head);
     let unfinished = !slot.is_read(&of.head);
@@ -246,7 +246,7 @@ impl RunPageRequest<'_> {
             let Some(question) = roll.questions.rows().get(at) else { continue };
             let value = match (decisions.value(entry), decisions.place(entry)) {
                 (Some(value), _) => excerpt(value, 160),
-                (None, Some(seq)) => self.decided(seq)?,
+                (None, Some(seq)) => self.decision_value(seq)?,
                 (None, None) => String::new(),
             };
             ends.push(EndDecision {

@@ -30,9 +30,9 @@ struct ProvenancePage {
     sample: u32,
     question: u64,
     exchange: String,
-    /// What the prompt was declared to be made from, with what earlier prompts were made from.
+    /// The declared sources of the prompt, with those of earlier prompts.
     prompts: Vec<ProvenancePrompt>,
-    /// Whether the run keeps what its prompts were made from.
+    /// True if the run keeps the sources of its prompts.
     declared: bool,
     complete: bool,
     /// How many earlier prompts are not listed.
@@ -238,7 +238,7 @@ fn origin_node(of: &mut RunPageRequest<'_>, origin: &Origin) -> Result<Provenanc
     })
 }
 
-/// Three columns: what the prompt was made from; prompt, answer and decision; what follows.
+/// Three columns: the sources of the prompt; prompt, answer and decision; the facts that follow.
 fn graph(
     of: &RunPageRequest<'_>,
     audit: &Audit,

@@ -31,7 +31,7 @@ pub(crate) struct ListedEvent {
     pub(crate) model: Option<String>,
     /// The answer's latency in milliseconds.
     pub(crate) latency_ms: Option<u64>,
-    /// What it says, on one line, cut.
+    /// Its text, on one line, cut.
     pub(crate) text: String,
     /// Whether the call ran out of retries here.
     pub(crate) gave_up: bool,
@@ -171,7 +171,7 @@ pub(crate) fn fact_text(fact: &Value) -> String {
     rest.join(" · ")
 }
 
-/// The text of an answer, or what it has instead.
+/// The text of an answer. Without one, the names of the functions that it calls, or `no text`.
 fn answer_text(text: &str, extra: &serde_json::Map<String, Value>) -> String {
     if !text.is_empty() {
         // Of ten megabytes, a row shows the beginning.

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{PageReply, PageRequest};
 use crate::error::PageError;
-use crate::runs::{Notice, RunInfo, being_checked, dangers, listed, notices, run_info};
+use crate::runs::{Notice, RunInfo, being_checked, dangers, notices, run_heads, run_info};
 
 /// Runs on one page.
 const MOST: usize = 100;
@@ -31,10 +31,10 @@ pub(super) const KEYS: &[&str] = &["before"];
 pub(super) fn page(asked: &PageRequest<'_>) -> Result<PageReply, PageError> {
     let mut reader = asked.site.reader()?;
     let mut notices = notices(asked.site, None)?;
-    let heads = listed(reader.as_mut(), &mut notices);
+    let heads = run_heads(reader.as_mut(), &mut notices);
     let all = heads.len();
     // The last run first. Runs keep their numbers while others are added.
-    let before = asked.query.parsed::<usize>("before")?.unwrap_or(all).min(all);
+    let before = asked.query.parse::<usize>("before")?.unwrap_or(all).min(all);
     let from = before.saturating_sub(MOST);
     let shown = heads.get(from..before).unwrap_or(&[]);
     asked.site.check_runs(shown.iter().rev(), reader.as_mut());

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::row::{ListedEvent, row};
 use super::{PageReply, RunPageRequest};
-use crate::background::locked;
+use crate::background::lock;
 use crate::error::PageError;
 use crate::facts::{At, Fold, StateError};
 use crate::runs::Notice;
@@ -47,7 +47,7 @@ impl RunPageRequest<'_> {
     /// The experiment's part of the run's settings.
     fn settings(&self) -> Option<ExperimentSettings> {
         let mut reader = self.asked.site.reader().ok()?;
-        let mut started = retold::run::started(reader.as_mut(), self.head.run).ok()?;
+        let mut started = retold::run::run_start(reader.as_mut(), self.head.run).ok()?;
         Some(ExperimentSettings::Recorded(started.settings.take_at("/experiment")))
     }
 }
@@ -55,16 +55,16 @@ impl RunPageRequest<'_> {
 pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     let query = &of.asked.query;
     let pointer = query.text("pointer")?;
-    let wanted = query.parsed::<u64>("at")?;
-    let damage = of.asked.site.checked(&of.head).from;
+    let wanted = query.parse::<u64>("at")?;
+    let damage = of.asked.site.verdict(&of.head).from;
     let slot = of.asked.site.roll(&of.head);
     let last = of.head.head.seq.max(slot.roll().end());
-    // Neither what a damaged event says nor what follows from it is folded.
+    // Neither a damaged event nor the events after it are folded.
     let trusted = damage.as_ref().map(|damage| Seq(damage.seq.0.saturating_sub(1)));
     let end = trusted.map_or(last, |trusted| trusted.min(last));
     let at = wanted.map_or(end, Seq);
     if let Some(damage) = damage.filter(|damage| at >= damage.seq || end == Seq(0)) {
-        return Err(untrusted(at, &damage));
+        return Err(untrusted_error(at, &damage));
     }
     if at > end {
         return Err(PageError::NotFound(format!(
@@ -84,13 +84,13 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
         ))
     })?;
     let fold = of.asked.site.fold(of.head.run);
-    let mut fold = locked(&fold);
+    let mut fold = lock(&fold);
     let mut reader = EndedReader::as_of(of.asked.site.reader()?, of.head.run, end);
-    let folded = folded(&mut fold, &mut reader, of.head.run, at, end, || experiment.folding());
+    let folded = fold_to(&mut fold, &mut reader, of.head.run, at, end, || experiment.folding());
     // In a long run, damage is noticed when it is read.
     let (fold, found) = folded.map_err(|error| match error {
         StateError::Log(LogError::Corrupt { seq, fault, .. }) => {
-            untrusted(at, &Damage { seq, fault: *fault })
+            untrusted_error(at, &Damage { seq, fault: *fault })
         }
         error => error.into(),
     })?;
@@ -144,8 +144,8 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     }
 }
 
-/// The state after an event, and what it was folded with; `end` is the last event that can be folded.
-fn folded<'a>(
+/// The state after an event, and the fold that made it; `end` is the last event that can be folded.
+fn fold_to<'a>(
     fold: &'a mut Option<Fold>,
     reader: &mut dyn Reader,
     run: RunId,
@@ -165,7 +165,7 @@ fn folded<'a>(
 }
 
 /// Refuses the state at an event that is damaged, or after it.
-fn untrusted(at: Seq, damage: &Damage) -> PageError {
+fn untrusted_error(at: Seq, damage: &Damage) -> PageError {
     PageError::Untrusted { message: damage.no_state_after(at), last_good: damage.last_good() }
 }
 

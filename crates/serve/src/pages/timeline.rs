@@ -25,7 +25,7 @@ const MOST: usize = 100;
 /// The most entries of a list of models or methods to choose from.
 const MOST_CHOICES: usize = 60;
 
-/// The keys of its query, and of the query of what is on it: the table's file, and the events that are added.
+/// The keys of its query, and of the queries of its parts: the table's file, and the events that are added.
 pub(super) const KEYS: &[&str] = &[
     "kind", "call", "label", "method", "model", "status", "failed", "since", "q", "by", "sort",
     "skip", "window", "after", "before",
@@ -43,7 +43,7 @@ struct Timeline {
     is_filtered: bool,
     /// Labels of the filter that are not among the facets; an empty one if there may be some.
     other_labels: Vec<String>,
-    /// What the form does not show of the query, and keeps.
+    /// The parts of the query that the form keeps and does not show.
     kept: Vec<(&'static str, String)>,
     /// While the words are being indexed: how many events are.
     indexed: Option<u64>,
@@ -52,7 +52,7 @@ struct Timeline {
     previous: Option<String>,
     next: Option<String>,
     last: Option<String>,
-    /// What there is to choose from.
+    /// The choices of the form.
     kinds: Vec<FilterChoice>,
     methods: Vec<FilterChoice>,
     models: Vec<FilterChoice>,
@@ -142,7 +142,7 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     let WordHits { found: hits, indexed } = of.hits(query)?;
     let status = status(query)?;
     let is_on = filter.is_on() || q.is_some() || status.is_some();
-    let untrusted = of.asked.site.untrusted(&of.head);
+    let untrusted = of.asked.site.first_untrusted(&of.head);
     let jobs = of.outcome_jobs();
     let is_complete = jobs.is_complete;
     let slot = of.asked.site.roll(&of.head);
@@ -154,11 +154,11 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     let only = EventSet::of(belonging, hits.as_deref());
     let only = only.as_ref();
     let end = of.head.head.seq.max(roll.end());
-    let after = query.parsed::<u64>("after")?;
+    let after = query.parse::<u64>("after")?;
     let can_grow = of.asked.site.source.path().is_some() && of.info.can_grow() && q.is_none();
     // A run that is being recorded opens on its newest events, where it is followed.
     let is_followed = can_grow && after.is_none() && untrusted.is_none();
-    let before = query.parsed::<u64>("before")?;
+    let before = query.parse::<u64>("before")?;
     let before = before.or(is_followed.then(|| end.0 + 1));
     // One more than is shown says whether there are more.
     let places = match (after, before) {
@@ -175,8 +175,8 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
             };
             (from + 1..=to.min(end.0)).map(Seq).collect()
         }
-        (_, Some(before)) => roll.listed(&filter, only, 0, before.saturating_sub(1), MOST, true),
-        (after, None) => roll.listed(&filter, only, after.unwrap_or(0), u64::MAX, MOST, false),
+        (_, Some(before)) => roll.list(&filter, only, 0, before.saturating_sub(1), MOST, true),
+        (after, None) => roll.list(&filter, only, after.unwrap_or(0), u64::MAX, MOST, false),
     };
     let mut rows = Vec::with_capacity(places.len());
     let run = of.head.run;
@@ -184,7 +184,7 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
         rows.push(row(run, &event, untrusted));
         Ok(())
     });
-    // What was read before the damage is shown; the notice says the rest.
+    // The events that were read before the damage are shown; the notice says the rest.
     if let Err(error) = read
         && untrusted.is_none()
     {
@@ -203,11 +203,11 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
         _ => (after.unwrap_or(0) + 1, after.unwrap_or(0)),
     };
     let has_before = match is_on {
-        true => !roll.listed(&filter, only, 0, first_shown.saturating_sub(1), 1, true).is_empty(),
+        true => !roll.list(&filter, only, 0, first_shown.saturating_sub(1), 1, true).is_empty(),
         false => first_shown > 1,
     };
     let has_after = match is_on {
-        true => !roll.listed(&filter, only, last_shown, u64::MAX, 1, false).is_empty(),
+        true => !roll.list(&filter, only, last_shown, u64::MAX, 1, false).is_empty(),
         false => last_shown < end.0,
     };
     let to = |key: &str, at: u64| {
@@ -268,7 +268,7 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
         failed: count("AttemptFailed"),
         totals: Totals {
             questions: count("RequestSent"),
-            failed: roll.questions.failed(),
+            failed: roll.questions.failures(),
             dollars,
             is_whole_cost,
             answers: count("ResponseReceived") + count("AnswerReused"),

@@ -1,8 +1,8 @@
-//! What a table has at a place.
+//! The cells of a table.
 
 use std::borrow::Cow;
 
-use retold::counted::grouped;
+use retold::counted::group_digits;
 use retold::escaping::printable;
 use retold::id::Seq;
 use serde::Serialize;
@@ -48,7 +48,7 @@ impl<'a> ColumnValue<'a> {
     }
 
     /// A decision's value: a number if it can be read as one.
-    fn decided(text: &'a str) -> Self {
+    fn from_decision(text: &'a str) -> Self {
         text.parse().map_or_else(|_| ColumnValue::text(text), ColumnValue::Number)
     }
 
@@ -58,7 +58,7 @@ impl<'a> ColumnValue<'a> {
 }
 
 impl TableColumn {
-    /// What a row is sorted by.
+    /// The value that a row is sorted by.
     pub(super) fn value<'a>(
         &self,
         source: &TableSource<'a>,
@@ -96,14 +96,14 @@ impl TableColumn {
             ColumnOf::Decision | ColumnOf::Decided(_) => self
                 .entry(source, *at)
                 .and_then(|entry| source.decisions.value(entry))
-                .map_or(ColumnValue::Missing, ColumnValue::decided),
+                .map_or(ColumnValue::Missing, ColumnValue::from_decision),
             ColumnOf::Method => {
                 let method =
                     self.entry(source, *at).and_then(|entry| source.decisions.method(entry));
                 method.map_or(ColumnValue::Missing, ColumnValue::text)
             }
             ColumnOf::FirstAndLast(key) => first_and_last(source, row, key)
-                .map_or(ColumnValue::Missing, |(_, last, _)| ColumnValue::decided(last)),
+                .map_or(ColumnValue::Missing, |(_, last, _)| ColumnValue::from_decision(last)),
             ColumnOf::Calls => ColumnValue::Number(row.questions.len() as f64),
             ColumnOf::Failed => {
                 let failed = questions().filter(|row| row.status == QuestionStatus::Failed);
@@ -137,7 +137,7 @@ impl TableColumn {
             ColumnValue::Number(number) => Some(number),
             _ => None,
         };
-        let whole = |number: f64| grouped(number as u64);
+        let whole = |number: f64| group_digits(number as u64);
         let text = match (self.of, value) {
             (ColumnOf::Name, _) if row.value.is_none() => {
                 let first = row.questions.first().and_then(|at| source.question(*at));
@@ -178,7 +178,7 @@ impl TableColumn {
     }
 }
 
-/// What was decided first and last about the calls of a row, where a key says, and how often.
+/// The first and the last decision with this key about the calls of a row, and how many there are.
 fn first_and_last<'a>(
     source: &TableSource<'a>,
     row: RowQuestions<'_>,
@@ -200,7 +200,7 @@ fn first_and_last<'a>(
     found
 }
 
-/// What the answers of a row cost, as far as it is known, and whether all of it is known.
+/// The cost of a row's answers, as far as it is known, and true if all of it is known.
 fn cost(source: &TableSource<'_>, row: RowQuestions<'_>) -> (Option<f64>, bool) {
     let (mut sum, mut is_whole) = (None, true);
     for question in row.questions.iter().filter_map(|at| source.question(*at)) {

@@ -15,7 +15,7 @@ const MOST: usize = 8;
 /// Of how many rows it is looked at whether the values of a label are the same within each.
 const LOOKED_AT: usize = 50;
 
-/// What a column has of each row.
+/// The property of a row that a column shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ColumnOf {
     /// The call and the sample, or the value of the label that rows are about.
@@ -28,7 +28,7 @@ pub(super) enum ColumnOf {
     /// The decision of a name about a call.
     Decided(u32),
     Method,
-    /// What was decided first and last where this is decided.
+    /// The first and the last decision with this key.
     FirstAndLast(DecisionKey),
     Calls,
     Failed,
@@ -41,9 +41,9 @@ pub(super) enum ColumnOf {
 /// A column.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct TableColumn {
-    /// What `sort` calls it.
+    /// Its name in `sort`.
     pub(crate) key: String,
-    /// What it is, for people.
+    /// Its heading, for people.
     pub(crate) heading: String,
     /// Whether it has numbers.
     pub(crate) is_number: bool,
@@ -125,8 +125,8 @@ fn labels(source: &TableSource<'_>, by: Option<u32>, members: &RowMembers) -> Ve
         .collect()
 }
 
-/// What is decided where, of what can be compared at a glance, with its heading: the name, or like `before.vote` if it is
-/// decided at several places. A name that is decided at more places than there is room for is one column, whatever the place.
+/// The keys of decisions that can be compared at a glance, each with its heading: the name, or like `before.vote` if it is
+/// decided at several places. A name that is decided at more places than there is room for is one column for all of them.
 fn keys(source: &TableSource<'_>) -> Vec<(DecisionKey, String)> {
     let all = source.decisions.keys();
     let comparable = all.iter().filter(|(_, name)| source.decisions.is_comparable(*name));

@@ -1,4 +1,4 @@
-//! What a table can be narrowed down by, with how many calls each choice would show.
+//! The facets by which a table can be narrowed down, with how many calls each choice would show.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ pub(crate) struct FacetChoices<'a> {
 pub(crate) struct Facet {
     /// The key of the query: `label`, `model` or `status`.
     pub(crate) key: &'static str,
-    /// What it is, for people.
+    /// Its name, for people.
     pub(crate) name: String,
     pub(crate) values: Vec<FacetValue>,
 }
@@ -47,7 +47,7 @@ pub(crate) struct FacetValue {
     pub(crate) chosen: bool,
 }
 
-/// What a facet looks at.
+/// The property of a question that a facet looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FacetOf {
     Label(u32),
@@ -100,7 +100,7 @@ impl FacetOf {
     }
 }
 
-/// The questions that are chosen, and what they can be narrowed down by.
+/// The questions that are chosen, and the facets to narrow them down by.
 pub(crate) fn facets(
     source: &TableSource<'_>,
     choices: FacetChoices<'_>,
@@ -135,7 +135,7 @@ pub(crate) fn facets(
             let is_reported = *of == FacetOf::Model && question.reported == *value;
             !(is_it || is_reported)
         });
-        // A facet counts what it would show if another of its values were chosen.
+        // A facet counts the questions that each of its other values would show if it were chosen.
         let (first, second) = (unmet.next(), unmet.next());
         if first.is_none() {
             selected.push(at);
@@ -152,7 +152,7 @@ pub(crate) fn facets(
         }
     }
     let shown = of.iter().zip(counts).filter_map(|(of, counts)| {
-        let facet = of.shown(source, counts.0?, &chosen);
+        let facet = of.facet(source, counts.0?, &chosen);
         let is_useful = facet.values.len() > 1 || facet.values.iter().any(|value| value.chosen);
         is_useful.then_some(facet)
     });
@@ -161,7 +161,7 @@ pub(crate) fn facets(
 }
 
 impl FacetChoices<'_> {
-    /// Whether a question has what is chosen besides the facets.
+    /// True if a question matches the filter besides the facets.
     fn has(&self, source: &TableSource<'_>, at: u32, question: &QuestionRow) -> bool {
         let EventFilter { call, method, failed, since, .. } = self.filter;
         let is_hit = |hits: &BTreeSet<Seq>| {
@@ -183,7 +183,7 @@ impl FacetChoices<'_> {
 }
 
 impl FacetOf {
-    fn shown(
+    fn facet(
         self,
         source: &TableSource<'_>,
         counts: Vec<(u32, u64)>,

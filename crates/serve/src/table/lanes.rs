@@ -71,7 +71,7 @@ impl TimeWindow {
     }
 
     /// Moved by half of its length, within another window.
-    pub(crate) fn moved(self, is_later: bool, whole: TimeWindow) -> Option<Self> {
+    pub(crate) fn shift(self, is_later: bool, whole: TimeWindow) -> Option<Self> {
         let half = (self.length() / 2).max(1);
         let by = match is_later {
             true => half.min(whole.end - self.end),
@@ -164,9 +164,9 @@ mod tests {
         let whole = TimeWindow { begin: 0, end: 1000 };
         let middle = whole.closer().unwrap();
         assert_eq!(middle, TimeWindow { begin: 250, end: 750 });
-        assert_eq!(middle.moved(true, whole), Some(TimeWindow { begin: 500, end: 1000 }));
-        assert_eq!(middle.moved(true, whole).unwrap().moved(true, whole), None);
-        assert_eq!(middle.moved(false, whole), Some(TimeWindow { begin: 0, end: 500 }));
+        assert_eq!(middle.shift(true, whole), Some(TimeWindow { begin: 500, end: 1000 }));
+        assert_eq!(middle.shift(true, whole).unwrap().shift(true, whole), None);
+        assert_eq!(middle.shift(false, whole), Some(TimeWindow { begin: 0, end: 500 }));
         assert_eq!((middle.wider(whole), whole.wider(whole)), (Some(whole), None));
         assert_eq!(TimeWindow { begin: 3, end: 7 }.closer(), None);
         assert_eq!(middle.ticks(), [250, 375, 500, 625, 750]);

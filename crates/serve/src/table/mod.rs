@@ -25,7 +25,7 @@ use crate::decision_columns::DecisionColumns;
 use crate::event_columns::EventColumns;
 use crate::question_columns::{QuestionRow, QuestionStatus};
 
-/// What a table is made from.
+/// The data that a table is made from.
 pub(crate) struct TableSource<'a> {
     roll: &'a EventColumns,
     /// The decisions that are in force.
@@ -110,7 +110,7 @@ pub(crate) fn table<E>(
     let count = questions.len();
     let members = RowMembers::new(source, by, questions);
     let columns = columns::columns(source, by, &members);
-    let order = sorting::ordered(source, &members, &columns, options);
+    let order = sorting::order(source, &members, &columns, options);
     let (began, last) = source.roll.times().unwrap_or((Time(0), Time(0)));
     let times = (began, now.map_or(last, |now| now.max(last)));
     let shown = order.iter().flat_map(|at| members.row(*at).questions.iter().copied());

@@ -10,7 +10,7 @@ use super::rows::RowMembers;
 use super::{TableOptions, TableSource};
 
 /// The places of the rows that are shown, in their order.
-pub(super) fn ordered(
+pub(super) fn order(
     source: &TableSource<'_>,
     members: &RowMembers,
     columns: &[TableColumn],
@@ -27,7 +27,7 @@ pub(super) fn ordered(
     let mut rows: Vec<(ColumnValue<'_>, usize)> =
         (0..members.len()).map(|at| (column.value(source, members.row(at)), at)).collect();
     let compare = |(one, first): &(ColumnValue<'_>, usize), (other, second): &_| {
-        let by_value = one.compared(other);
+        let by_value = one.compare(other);
         let by_value = if is_down && !one.is_missing() && !other.is_missing() {
             by_value.reverse()
         } else {
@@ -35,7 +35,7 @@ pub(super) fn ordered(
         };
         by_value.then(first.cmp(second))
     };
-    // Only what is shown has to be in order.
+    // Only the rows that are shown have to be in order.
     if end < rows.len() {
         rows.select_nth_unstable_by(end, compare);
         rows.truncate(end);
@@ -49,8 +49,8 @@ impl ColumnValue<'_> {
         *self == ColumnValue::Missing
     }
 
-    /// Numbers come before texts, and what is missing last.
-    fn compared(&self, other: &Self) -> Ordering {
+    /// Numbers come before texts, and missing values last.
+    fn compare(&self, other: &Self) -> Ordering {
         let rank = |value: &Self| match value {
             ColumnValue::Number(_) => 0,
             ColumnValue::Text(_) => 1,

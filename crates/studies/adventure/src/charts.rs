@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::experiment::Adventure;
 use super::figures::figures;
 use super::state::{AdventureGame, Games, JournalEntry};
-use retold::run::folded;
+use retold::run::fold_facts;
 use retold_figures::FigureKind;
 use retold_study::charts::{Chart, ChartAxis, ChartData, EstimateRow};
 use retold_study::error::BoxError;
@@ -15,10 +15,10 @@ use serde_json::{Value, json};
 /// The most games whose inventories are drawn as lines of their own.
 const MOST_GAMES: usize = 6;
 
-/// The shares of turns with their intervals; what was offered and who chose; decision points by
-/// importance; and what the players carry, turn by turn.
+/// The shares of turns with their intervals; the types of suggested actions and who chose; decision
+/// points by importance; and the players' items, turn by turn.
 pub(crate) fn charts(facts: &[Value]) -> Result<Vec<Chart>, BoxError> {
-    let games: Games = folded::<Adventure>(facts)?;
+    let games: Games = fold_facts::<Adventure>(facts)?;
     let rows = figures(facts)?.into_iter().filter(|figure| figure.kind == FigureKind::Share);
     let rows = rows.map(|figure| {
         let estimate = figure.estimate();
@@ -36,7 +36,7 @@ pub(crate) fn charts(facts: &[Value]) -> Result<Vec<Chart>, BoxError> {
     }];
     let entries = || games.games.values().flat_map(|game| &game.journal);
     let decisions = entries().filter_map(|entry| entry.offer.decision.as_ref());
-    charts.extend(counted(
+    charts.extend(bar_chart(
         "decisions_by_importance",
         "Decision points by importance",
         "decision points",
@@ -44,13 +44,13 @@ pub(crate) fn charts(facts: &[Value]) -> Result<Vec<Chart>, BoxError> {
     ));
     let actions = entries().filter(|entry| !entry.offer.default);
     let actions = actions.flat_map(|entry| &entry.offer.options).filter_map(|option| option.kind);
-    charts.extend(counted(
+    charts.extend(bar_chart(
         "actions_by_type",
         "Suggested actions by type",
         "actions",
         actions.map(|kind| word(&kind)),
     ));
-    charts.extend(counted(
+    charts.extend(bar_chart(
         "choices",
         "Choices, by who or what made them",
         "choices",
@@ -69,7 +69,7 @@ fn word(value: &impl Serialize) -> String {
 }
 
 /// How often each name occurs; `None` if there are none.
-fn counted(
+fn bar_chart(
     name: &str,
     title: &str,
     axis: &str,

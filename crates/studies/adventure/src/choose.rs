@@ -25,7 +25,7 @@ impl Adventure {
         let mut asked = Vec::new();
         for (number, game) in open_games(run.state()) {
             let ask = matches!(player, Policy::Model | Policy::Human);
-            if !ask || self.forced(number, turn).is_some() {
+            if !ask || self.forced_choice(number, turn).is_some() {
                 continue;
             }
             let options = game.options().iter().map(|o| o.text.clone()).collect();
@@ -59,7 +59,7 @@ impl Adventure {
     ) -> (u32, ChoiceMaker, Vec<DecisionRef>) {
         let options = run.state().games.get(&game).map_or(&[][..], AdventureGame::options);
         let count = u32::try_from(options.len()).unwrap_or(u32::MAX);
-        if let Some(choice) = self.forced(game, turn) {
+        if let Some(choice) = self.forced_choice(game, turn) {
             return (choice.min(count), ChoiceMaker::Forced, Vec::new());
         }
         match self.config.player {
@@ -76,7 +76,8 @@ impl Adventure {
                 let answer = answer.as_ref();
                 let causes = answer.and_then(|tried| tried.answer.as_ref().ok());
                 let causes = causes.map(|a| a.decision.clone()).into_iter().collect();
-                let text = answer.and_then(RetriedAnswer::used).and_then(|a| a.value.as_ref());
+                let text =
+                    answer.and_then(RetriedAnswer::accepted_answer).and_then(|a| a.value.as_ref());
                 let place = text.and_then(|text| options.iter().position(|o| o.text == *text));
                 match place.and_then(|place| u32::try_from(place + 1).ok()) {
                     Some(number) => (number, by, causes),
@@ -87,7 +88,7 @@ impl Adventure {
     }
 
     /// The choice in the settings for a turn.
-    fn forced(&self, game: u32, turn: u32) -> Option<u32> {
+    fn forced_choice(&self, game: u32, turn: u32) -> Option<u32> {
         let here = self.config.choices.iter().find(|c| (c.game, c.turn) == (game, turn));
         here.map(|forced| forced.choose)
     }

@@ -141,12 +141,12 @@ impl Adventure {
                 Ok(answer) => {
                     let Some(state) = run.state().games.get(&game) else { continue };
                     let actions = &self.config.default_actions;
-                    let mut told = turn::told(state, game, turn, &answer.value, last, actions);
+                    let mut told = turn::narration(state, game, turn, &answer.value, last, actions);
                     told.unusable = tried.refused;
                     let elsewhere = told.location.is_some();
                     let causes = [answer.decision];
                     let fact = run.record_ref(Fact::Told(told), &causes)?;
-                    origins.told(game, &causes[0], &fact, elsewhere);
+                    origins.add_narration(game, &causes[0], &fact, elsewhere);
                 }
             }
         }

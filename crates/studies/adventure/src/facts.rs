@@ -17,7 +17,7 @@ pub enum Fact {
         hero: Character,
         /// The place.
         location: String,
-        /// What the player has.
+        /// The player's items.
         inventory: Vec<String>,
     },
     /// The game master told what happens in a turn.
@@ -53,7 +53,7 @@ pub enum Fact {
     },
 }
 
-/// What the game master told in a turn.
+/// The game master's narration of a turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Narration {
     /// The game.
@@ -65,13 +65,13 @@ pub struct Narration {
     /// The player's location, if it has changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
-    /// What the player gained.
+    /// The items that the player gained.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gained: Vec<String>,
-    /// What the player lost, as listed in the inventory.
+    /// The items that the player lost, as listed in the inventory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<String>,
-    /// What should have been taken away but is not there.
+    /// Items that should have been taken away but are not there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_there: Vec<String>,
     /// The player's opponent; `None` without a fight.

@@ -3,7 +3,7 @@
 use super::experiment::Adventure;
 use super::facts::GameEnding;
 use super::state::{AdventureGame, Games, JournalEntry};
-use retold::run::folded;
+use retold::run::fold_facts;
 use retold_figures::{Draws, Figure, FigureKind};
 use retold_study::error::BoxError;
 use serde_json::Value;
@@ -14,7 +14,7 @@ use serde_json::Value;
 /// The games are independent of each other; the turns of one follow from each other, so each game is
 /// a cluster.
 pub(crate) fn figures(facts: &[Value]) -> Result<Vec<Figure>, BoxError> {
-    let games: Games = folded::<Adventure>(facts)?;
+    let games: Games = fold_facts::<Adventure>(facts)?;
     let share = |name: &str, is_so: &dyn Fn(&JournalEntry) -> bool| {
         let count =
             |game: &AdventureGame| game.journal.iter().filter(|entry| is_so(entry)).count() as f64;
@@ -23,7 +23,7 @@ pub(crate) fn figures(facts: &[Value]) -> Result<Vec<Figure>, BoxError> {
     let unusable =
         |game: &AdventureGame| game.journal.iter().map(|entry| f64::from(entry.unusable)).sum();
     Ok(vec![
-        told(&games),
+        share_told(&games),
         share("turns with a decision point", &|entry| entry.offer.decision.is_some()),
         share("turns with a fight", &|entry| entry.opponent.is_some()),
         share("turns in which nothing was offered", &|entry| entry.offer.default),
@@ -32,7 +32,7 @@ pub(crate) fn figures(facts: &[Value]) -> Result<Vec<Figure>, BoxError> {
 }
 
 /// Of the games that have ended, the share whose last turn has a narrative.
-fn told(games: &Games) -> Figure {
+fn share_told(games: &Games) -> Figure {
     let draws = games.games.iter().filter_map(|(number, game)| {
         let ending = game.ending.as_ref()?;
         let lane = format!("game_{number}");

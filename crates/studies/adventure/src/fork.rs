@@ -74,7 +74,7 @@ pub fn fork(
     facts: &[Value],
     choice: Choice,
 ) -> Result<Settings, ForkError> {
-    let mut settings = settings.typed::<Settings>()?.into_owned();
+    let mut settings = settings.read::<Settings>()?.into_owned();
     let facts = facts.iter().map(Fact::deserialize).collect::<Result<Vec<_>, _>>()?;
     let mut state = Games::default();
     facts.iter().for_each(|fact| state.apply(fact));

@@ -23,7 +23,7 @@
 //!
 //! - [`Adventure`]: the experiment. [`Fact`] is its fact, [`Games`] its state.
 //! - [`Policy`]: who chooses. A person answers like a model, through the log: a replay asks nobody.
-//! - [`parse`]: the parsers of what a game master tells.
+//! - [`parse`]: the parsers of a game master's answers.
 //! - [`AdventureStudy`]: the study as a program offers it.
 //! - [`load`]: from a config to settings that hold everything.
 //! - [`fork`]: the settings of a game that goes another way from some turn on.

@@ -39,7 +39,7 @@ pub struct DecisionPoint {
 /// An option.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OfferedOption {
-    /// What the player reads: one line.
+    /// The text that the player reads: one line.
     pub text: String,
     /// Its consequences, for the game master; the player does not see them.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! What the prompts of a game are made from.
+//! The sources of the prompts of a game.
 
 use std::collections::BTreeMap;
 
@@ -29,8 +29,8 @@ impl GameOrigins {
         origin.located = Some(fact.clone());
     }
 
-    /// The game master told a turn, given what was there before.
-    pub(super) fn told(
+    /// The game master told a turn, given everything before it.
+    pub(super) fn add_narration(
         &mut self,
         game: u32,
         decision: &DecisionRef,
@@ -38,7 +38,7 @@ impl GameOrigins {
         elsewhere: bool,
     ) {
         let origin = self.0.entry(game).or_default();
-        origin.so_far.asked(decision);
+        origin.so_far.replace_with(decision);
         origin.so_far.add(fact);
         origin.told = Some(fact.clone());
         if elsewhere {

@@ -55,7 +55,7 @@ fn turns(state: &Games) -> Table {
             number(entry.offer.default),
             number(entry.offer.decision.is_some()),
             entry.choice.map_or_else(String::new, number),
-            entry.chosen().map_or_else(String::new, |choice| choice.text.clone()),
+            entry.chosen_option().map_or_else(String::new, |choice| choice.text.clone()),
             entry.by.map_or_else(String::new, |by| word(&by)),
             number(entry.unusable),
             entry.story.clone(),
@@ -64,8 +64,8 @@ fn turns(state: &Games) -> Table {
     table
 }
 
-/// One row per change: what was there at turn 0, and what was gained, lost, or should have been
-/// lost but was not there.
+/// One row per change: the items at turn 0, and those that were gained, lost, or should have been
+/// lost but were not there.
 fn inventory(state: &Games) -> Table {
     let mut table = Table::new("inventory", &["game", "turn", "item", "change"]);
     for (game, own) in &state.games {

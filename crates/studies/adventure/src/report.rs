@@ -96,13 +96,13 @@ fn journal(game: &AdventureGame) -> String {
         if let Some(opponent) = &entry.opponent {
             let _ = writeln!(text, "  fight: {opponent}");
         }
-        if let (Some(choice), Some(by)) = (entry.chosen(), entry.by) {
+        if let (Some(choice), Some(by)) = (entry.chosen_option(), entry.by) {
             let of = entry.offer.options.len();
             let number = entry.choice.unwrap_or(0);
             let _ = writeln!(text, "  > {} ({number} of {of}, {})", choice.text, name(by));
         }
     }
-    let _ = writeln!(text, "\nLocation: {}\nInventory: {}", game.location, game.carried());
+    let _ = writeln!(text, "\nLocation: {}\nInventory: {}", game.location, game.inventory_text());
     if let Some(reason) = failure(game) {
         let _ = writeln!(text, "The game ended early: {reason}");
     }

@@ -75,25 +75,25 @@ impl Adventure {
     /// The request to the game master: the opening, the remembered turns, and the current state.
     pub(super) fn master_request(&self, game: &AdventureGame, turn: u32) -> Result<Request, Stop> {
         let Config { opening, memory, turns, request, .. } = &self.config;
-        let chosen = game.journal.last().and_then(|entry| entry.chosen());
+        let chosen = game.journal.last().and_then(|entry| entry.chosen_option());
         let now = self.fill(
             "master_turn",
             json!({
                 "choice": chosen.map(|c| &c.text), "impact": chosen.and_then(|c| c.impact.as_ref()),
                 "turn": turn, "turns": turns, "location": game.location,
-                "inventory": game.carried(), "opponent": game.opponent(), "last": turn == *turns,
+                "inventory": game.inventory_text(), "opponent": game.opponent(), "last": turn == *turns,
             }),
         )?;
         let opening =
             self.fill("opening", json!({ "opening": opening.trim(), "hero": game.hero() }))?;
         let mut messages = vec![Message::new(Role::System, self.fill("master_system", json!({}))?)];
-        let Some((last, before)) = game.remembered(*memory).split_last() else {
+        let Some((last, before)) = game.last_turns(*memory).split_last() else {
             messages.push(Message::new(Role::User, format!("{opening}\n\n{now}")));
             return chat(request, messages);
         };
         messages.push(Message::new(Role::User, opening));
         for entry in before {
-            let choice = entry.chosen().map(|choice| &choice.text);
+            let choice = entry.chosen_option().map(|choice| &choice.text);
             let choice = self.fill("choice", json!({ "choice": choice }))?;
             messages.push(Message::new(Role::Assistant, view::written_again(entry)));
             messages.push(Message::new(Role::User, choice));
@@ -118,7 +118,7 @@ impl Adventure {
         let options: Vec<&str> = entry.offer.options.iter().map(|o| o.text.as_str()).collect();
         let values = json!({
             "hero": game.hero(), "journal": game.past(*memory), "turn": turn, "turns": turns,
-            "story": entry.story, "location": game.location, "inventory": game.carried(),
+            "story": entry.story, "location": game.location, "inventory": game.inventory_text(),
             "opponent": game.opponent(), "question": question, "options": options,
         });
         if player == Policy::Human {

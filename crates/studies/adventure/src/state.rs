@@ -18,13 +18,13 @@ pub struct Games {
 /// One game.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct AdventureGame {
-    /// Who the player is.
+    /// The player's character.
     pub hero: Option<Character>,
-    /// Where the player is.
+    /// The player's location.
     pub location: String,
-    /// What the player had at the beginning.
+    /// The items that the player had at the beginning.
     pub brought: Vec<String>,
-    /// What the player has, in the order in which it was gained.
+    /// The player's items, in the order in which they were gained.
     pub inventory: Vec<String>,
     /// The player's current opponent.
     pub opponent: Option<String>,
@@ -45,11 +45,11 @@ pub struct JournalEntry {
     pub location: String,
     /// What happened.
     pub story: String,
-    /// What the player gained.
+    /// The items that the player gained.
     pub gained: Vec<String>,
-    /// What the player lost.
+    /// The items that the player lost.
     pub lost: Vec<String>,
-    /// What should have been taken away but was not there.
+    /// Items that should have been taken away but were not there.
     pub not_there: Vec<String>,
     /// Whom the player fought.
     pub opponent: Option<String>,
@@ -66,7 +66,7 @@ pub struct JournalEntry {
 impl JournalEntry {
     /// The option that was chosen.
     #[must_use]
-    pub fn chosen(&self) -> Option<&OfferedOption> {
+    pub fn chosen_option(&self) -> Option<&OfferedOption> {
         self.offer.option(self.choice?)
     }
 }
@@ -80,7 +80,7 @@ impl Games {
                 (game.location, game.inventory) = (location.clone(), inventory.clone());
                 game.brought.clone_from(inventory);
             }
-            Fact::Told(told) => self.game(told.game).told(told),
+            Fact::Told(told) => self.game(told.game).apply_narration(told),
             Fact::Met { game, turn: _, character } => {
                 let characters = &mut self.game(*game).characters;
                 characters.insert(character.name.clone(), character.clone());
@@ -115,7 +115,7 @@ impl AdventureGame {
         self.journal.last().map_or(&[], |entry| &entry.offer.options)
     }
 
-    fn told(&mut self, told: &Narration) {
+    fn apply_narration(&mut self, told: &Narration) {
         if let Some(location) = &told.location {
             self.location.clone_from(location);
         }

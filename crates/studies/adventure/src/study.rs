@@ -47,7 +47,7 @@ impl Registration for AdventureStudy {
     }
 
     fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
-        Ok(Box::new(Adventure::new(settings.typed::<Settings>()?.into_owned())?))
+        Ok(Box::new(Adventure::new(settings.read::<Settings>()?.into_owned())?))
     }
 
     fn player(&self) -> Box<dyn Player> {
@@ -55,19 +55,19 @@ impl Registration for AdventureStudy {
     }
 
     fn samples(&self, settings: &ExperimentSettings) -> Vec<Request> {
-        let Ok(settings) = settings.typed::<Settings>() else { return Vec::new() };
+        let Ok(settings) = settings.read::<Settings>() else { return Vec::new() };
         let Config { request, player_request, player, .. } = &settings.config;
         let plays = (*player == Policy::Model).then_some(player_request.as_ref()).flatten();
         [Some(request), plays].into_iter().flatten().filter_map(RequestConfig::sample).collect()
     }
 
     fn sharding(&self, settings: &ExperimentSettings) -> Sharding {
-        let count = settings.typed::<Settings>().map_or(0, |settings| settings.config.games);
+        let count = settings.read::<Settings>().map_or(0, |settings| settings.config.games);
         Sharding::Into { parts: "games", count: count as usize }
     }
 
     fn phases(&self, settings: &ExperimentSettings) -> Vec<String> {
-        steps("turn", settings.typed::<Settings>().map_or(0, |settings| settings.config.turns))
+        steps("turn", settings.read::<Settings>().map_or(0, |settings| settings.config.turns))
     }
 
     fn model_names(&self) -> ModelNames {
@@ -97,7 +97,7 @@ impl Play for AdventureStudy {
     }
 
     fn is_played(&self, settings: &ExperimentSettings) -> bool {
-        settings.typed::<Settings>().is_ok_and(|s| s.config.player == Policy::Human)
+        settings.read::<Settings>().is_ok_and(|s| s.config.player == Policy::Human)
     }
 
     fn person(&self) -> &'static str {

@@ -1,4 +1,4 @@
-//! What a game master's answer means in a game: the rules, whose consequences are facts.
+//! The meaning of a game master's answer in a game: the rules, whose consequences are facts.
 
 use super::facts::Narration;
 use super::offer::Offer;
@@ -16,7 +16,7 @@ pub(super) fn usable(narrative: &Narrative, last: bool) -> bool {
 }
 
 /// What an answer means at this point of a game.
-pub(super) fn told(
+pub(super) fn narration(
     game: &AdventureGame,
     number: u32,
     turn: u32,

@@ -56,22 +56,23 @@ impl AdventureGame {
         Some(known.unwrap_or_else(|| Someone { name: name.clone(), attributes: String::new() }))
     }
 
-    /// What the player has, on one line.
-    pub(super) fn carried(&self) -> String {
+    /// The player's inventory, on one line.
+    pub(super) fn inventory_text(&self) -> String {
         if self.inventory.is_empty() { "nothing".to_owned() } else { self.inventory.join(", ") }
     }
 
     /// The last turns, up to a number.
-    pub(super) fn remembered(&self, turns: u32) -> &[JournalEntry] {
+    pub(super) fn last_turns(&self, turns: u32) -> &[JournalEntry] {
         let turns = usize::try_from(turns).unwrap_or(usize::MAX);
         self.journal.get(self.journal.len().saturating_sub(turns)..).unwrap_or(&[])
     }
 
     /// The last turns in which the player chose, up to a number.
     pub(super) fn past(&self, turns: u32) -> Vec<Past<'_>> {
-        let remembered = self.remembered(turns.saturating_add(1)).iter();
-        let past =
-            |entry| Past::new(entry, JournalEntry::chosen(entry).map_or("", |c| c.text.as_str()));
+        let remembered = self.last_turns(turns.saturating_add(1)).iter();
+        let past = |entry| {
+            Past::new(entry, JournalEntry::chosen_option(entry).map_or("", |c| c.text.as_str()))
+        };
         remembered.filter(|entry| entry.choice.is_some()).map(past).collect()
     }
 }

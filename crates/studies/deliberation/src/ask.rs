@@ -81,13 +81,17 @@ impl Deliberation {
     }
 
     /// A request with instructions and one message.
-    pub(super) fn instructed(&self, system: String, user: String) -> Result<Request, Stop> {
+    pub(super) fn request_with_system(
+        &self,
+        system: String,
+        user: String,
+    ) -> Result<Request, Stop> {
         let messages = vec![Message::new(Role::System, system), Message::new(Role::User, user)];
         Ok(self.config.chat(messages)?)
     }
 }
 
 /// A text, unless it is empty.
-pub(super) fn filled(text: String) -> Option<String> {
+pub(super) fn non_empty(text: String) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }

@@ -6,7 +6,7 @@ use super::state::Cluster;
 use super::transcript::Speaker;
 use retold::event::Labels;
 
-/// A call to be asked, and what it belongs to.
+/// A call to be asked, and its labels.
 #[derive(Debug, Clone)]
 pub(super) struct LabelledCall {
     pub(super) call: String,
@@ -15,7 +15,7 @@ pub(super) struct LabelledCall {
 
 impl LabelledCall {
     fn new(call: String, labels: &[(&str, &str)]) -> Self {
-        // The names begin with what is asked for.
+        // The names begin with the phase.
         let phase = ("phase", call.split('/').next().unwrap_or(&call));
         let labels = labels.iter().chain([&phase]);
         let labels = labels.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));

@@ -34,7 +34,7 @@ impl<'a> StoryState<'a> {
     }
 }
 
-/// What a fact says about the participant; `None` if it is about others.
+/// The chapter of a fact about the participant; `None` if it is about others.
 pub(super) fn chapter(so_far: &mut StoryState<'_>, fact: Fact) -> Option<Chapter> {
     let id = so_far.who.participant_id.clone();
     let of =

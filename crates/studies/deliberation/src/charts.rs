@@ -7,8 +7,8 @@ use super::experiment::Deliberation;
 use super::figures::figures;
 use super::state::{DeliberationState, Participant, ParticipantStatus};
 use super::transcript::Transcript;
-use retold::counted::counted;
-use retold::run::folded;
+use retold::counted::count_of;
+use retold::run::fold_facts;
 use retold_stats::{Point, in_a_plane, point};
 use retold_study::charts::{Chart, ChartAxis, ChartData, EstimateRow};
 use retold_study::error::BoxError;
@@ -20,7 +20,7 @@ type Dialogue = fn(&Participant) -> Option<&Transcript>;
 /// Votes from first to final by condition, change rates, the clusters of reasons in a plane, and the
 /// lengths of dialogues.
 pub(crate) fn charts(facts: &[Value]) -> Result<Vec<Chart>, BoxError> {
-    let state: DeliberationState = folded::<Deliberation>(facts)?;
+    let state: DeliberationState = fold_facts::<Deliberation>(facts)?;
     let rows = figures(facts)?.into_iter().map(|figure| {
         let estimate = figure.estimate();
         let condition = estimate.name.rsplit(", ").next().unwrap_or("").to_owned();
@@ -51,7 +51,7 @@ pub(crate) fn charts(facts: &[Value]) -> Result<Vec<Chart>, BoxError> {
             *lengths.entry(transcript.len()).or_default() += 1;
         }
         if !lengths.is_empty() {
-            let bar = |(turns, n): (usize, u32)| (counted(turns as u64, "turn"), f64::from(n));
+            let bar = |(turns, n): (usize, u32)| (count_of(turns as u64, "turn"), f64::from(n));
             let bars = lengths.into_iter().map(bar).collect();
             charts.push(Chart {
                 name: format!("{name}_lengths"),

@@ -20,7 +20,7 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigProblem> {
         return Err(wrong("random_seed", format!("must be at most 2^53, not {seed}")));
     }
     if let Some(url) = &config.personas_url {
-        fetch::checked(url).map_err(|e| wrong("personas_url", e.to_string()))?;
+        fetch::check_url(url).map_err(|e| wrong("personas_url", e.to_string()))?;
         if config.personas_file.is_some() {
             return Err(wrong("personas_url", "personas come from a file or a URL, not both"));
         }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use retold::run::shuffle;
 
-/// What a participant goes through.
+/// The course of a participant through the study.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Condition {

@@ -1,6 +1,6 @@
 //! A dialogue between a moderator and a participant.
 
-use super::ask::{QuestionFailure, filled};
+use super::ask::{QuestionFailure, non_empty};
 use super::calls::{self, LabelledCall};
 use super::experiment::Deliberation;
 use super::transcript::{DialogueTurn, Speaker, Transcript};
@@ -24,7 +24,7 @@ pub(super) struct Dialogue {
     pub(super) most: u32,
 }
 
-/// A finished dialogue, the decisions in it, and what the participant has seen of it.
+/// A finished dialogue, the decisions in it, and everything the participant has seen of it.
 pub(super) type Held = Result<(Transcript, Vec<DecisionRef>, SoFar), QuestionFailure>;
 
 impl Deliberation {
@@ -52,7 +52,7 @@ impl Deliberation {
                     causes.push(decision.clone());
                     match turn {
                         moderator::ModeratorTurn::Says(content) => {
-                            asks.asked(&decision);
+                            asks.replace_with(&decision);
                             asks.add(&decision);
                             answers.add(&decision);
                             content
@@ -71,12 +71,12 @@ impl Deliberation {
             let path = call.turn(exchange, Speaker::Participant);
             let parser = &self.parsers.text;
             match self
-                .ask_until_usable(talk, path, request, answers.sources(), parser, filled)
+                .ask_until_usable(talk, path, request, answers.sources(), parser, non_empty)
                 .await?
             {
                 Err(failed) => return Ok(Err(failed)),
                 Ok((content, decision)) => {
-                    answers.asked(&decision);
+                    answers.replace_with(&decision);
                     answers.add(&decision);
                     asks.add(&decision);
                     causes.push(decision);

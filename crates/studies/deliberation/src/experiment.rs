@@ -135,8 +135,8 @@ impl Deliberation {
         }
     }
 
-    /// Whether participants fail if what a phase shows them is missing. In the original's program,
-    /// they are shown an empty text.
+    /// True if participants fail when the input that a phase shows them is missing. In the
+    /// original's program, they are shown an empty text.
     pub(super) fn needs_input(&self) -> bool {
         self.original.is_none()
     }
@@ -240,8 +240,12 @@ impl Experiment for Deliberation {
         derived::names(state)
     }
 
-    fn derived(&self, name: &str, record: &RunRecord<'_>) -> Result<Option<Report>, OutputError> {
-        derived::derived(self, name, record)
+    fn derivation(
+        &self,
+        name: &str,
+        record: &RunRecord<'_>,
+    ) -> Result<Option<Report>, OutputError> {
+        derived::report(self, name, record)
     }
 }
 
@@ -260,7 +264,7 @@ mod tests {
         let seed = |overrides: &[&str], change: &dyn Fn(&mut Settings)| {
             let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
             let study = studies.study(&config, None, &overrides, 0, false).unwrap();
-            let mut settings = study.settings.experiment.typed::<Settings>().unwrap().into_owned();
+            let mut settings = study.settings.experiment.read::<Settings>().unwrap().into_owned();
             change(&mut settings);
             Deliberation::new(settings).unwrap().cluster_seed()
         };

@@ -3,7 +3,7 @@
 use super::conditions::Condition;
 use super::experiment::Deliberation;
 use super::state::{DeliberationState, Participant, ParticipantStatus};
-use retold::run::folded;
+use retold::run::fold_facts;
 use retold_figures::{Draws, Figure, FigureKind};
 use retold_study::error::BoxError;
 use serde_json::Value;
@@ -11,7 +11,7 @@ use serde_json::Value;
 /// For each condition with a second vote: the share of those who voted twice and changed their
 /// vote. Each participant is one independent draw.
 pub(crate) fn figures(facts: &[Value]) -> Result<Vec<Figure>, BoxError> {
-    let state: DeliberationState = folded::<Deliberation>(facts)?;
+    let state: DeliberationState = fold_facts::<Deliberation>(facts)?;
     let second = Condition::ALL.into_iter().filter(|c| *c != Condition::SimpleVoting);
     let figure = |condition: Condition| {
         let voted = |p: &&Participant| {

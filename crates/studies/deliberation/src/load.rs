@@ -29,7 +29,7 @@ pub fn load(file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
     let personas = match &config.personas_url {
         Some(_) => Vec::new(),
         None => collection(personas_file.as_deref(), &config)
-            .and_then(|collection| collection.warned().draw(config.participants(), seed))
+            .and_then(|collection| collection.warn().draw(config.participants(), seed))
             .map_err(|e| file.wrong(source_key(&config), e.to_string()))?,
     };
     let given: Value = file.read(NAME)?;
@@ -99,7 +99,7 @@ mod tests {
         let file =
             ConfigFile { path: &path, text: &text, overrides: &overrides, is_trusted: false };
         let study = load(&file).unwrap();
-        let settings = study.settings.experiment.typed::<Settings>().unwrap().into_owned();
+        let settings = study.settings.experiment.read::<Settings>().unwrap().into_owned();
         let mut runtime = study.settings.runtime;
         runtime.limits.concurrency = flag.unwrap_or(runtime.limits.concurrency);
         let before = std::mem::replace(&mut runtime.model.kind, kind);
@@ -119,7 +119,7 @@ mod tests {
         let scripted = ["provider.kind=scripted", "provider.answers=a.jsonl"];
         for file in [&[][..], &scripted] {
             for kind in
-                ["openai", "anthropic", "gemini"].map(|name| ModelKind::named(name).unwrap())
+                ["openai", "anthropic", "gemini"].map(|name| ModelKind::from_name(name).unwrap())
             {
                 assert_eq!(paced(file, kind, None), (8, 3.0, 2.0), "{kind:?}");
                 assert_eq!(paced(file, kind, Some(5)), (5, 3.0, 2.0), "a flag of the recorded run");

@@ -1,4 +1,4 @@
-//! What is recorded when a run starts: everything that is needed to run it again.
+//! The settings that are recorded when a run starts: everything that is needed to run it again.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,10 +20,11 @@ pub struct Settings {
     /// The base persona of each participant, as drawn. A replay needs neither the file or URL that
     /// they came from nor the grammar.
     pub personas: Vec<String>,
-    /// What is copied from the files of an original run, if this is an import.
+    /// The data copied from the files of an original run, if this is an import.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub original: Option<FromOriginal>,
-    /// What is taken from the pool and added to it, if it is used. A replay does not need the pool.
+    /// The personas taken from the pool and added to it, if it is used. A replay does not need the
+    /// pool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<FromPool>,
     /// The shard that the run is; the whole study if there is none.

@@ -38,7 +38,7 @@ pub(super) fn participant_id(number: usize) -> String {
 pub struct Participant {
     /// `p_0001`.
     pub participant_id: String,
-    /// What the participant goes through.
+    /// The participant's condition.
     pub condition: Condition,
     /// As drawn.
     pub base_persona: String,
@@ -231,7 +231,7 @@ impl DeliberationState {
 
 impl Participant {
     /// A call about the participant.
-    pub(super) fn asked(&self, call: fn(&str) -> String) -> LabelledCall {
+    pub(super) fn labelled_call(&self, call: fn(&str) -> String) -> LabelledCall {
         LabelledCall::of(&self.participant_id, Some(self.condition), call(&self.participant_id))
     }
 

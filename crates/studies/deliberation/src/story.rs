@@ -11,7 +11,7 @@ use super::facts::Fact;
 use super::state::{DeliberationState, Participant, ParticipantStatus};
 use retold::id::CallPath;
 use retold::run::{OutputError, Report, RunRecord};
-use retold_study::story::{indented, is_numbered, no_part, tell, text};
+use retold_study::story::{indent, is_numbered, no_part, tell, text};
 
 impl Deliberation {
     /// The story of a participant; `None` if there is no participant with that name.
@@ -62,7 +62,7 @@ fn headline(participant: &Participant) -> String {
     let mut text = format!("participant {participant_id}  {}  {status}\n", condition.as_str());
     if let Some(message) = error_message {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{}", indented(message));
+        let _ = writeln!(text, "{}", indent(message));
     }
     text
 }

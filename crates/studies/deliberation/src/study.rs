@@ -52,11 +52,11 @@ impl Registration for DeliberationStudy {
     }
 
     fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
-        Ok(Box::new(Deliberation::new(settings.typed::<Settings>()?.into_owned())?))
+        Ok(Box::new(Deliberation::new(settings.read::<Settings>()?.into_owned())?))
     }
 
     fn check(&self, settings: &ExperimentSettings) -> Result<(), StudyError> {
-        check_settings(settings.typed::<Settings>()?.as_ref())
+        check_settings(settings.read::<Settings>()?.as_ref())
     }
 
     fn player(&self) -> Box<dyn Player> {
@@ -69,19 +69,19 @@ impl Registration for DeliberationStudy {
 
     fn pace(&self, settings: &ExperimentSettings, runtime: &mut Runtime, before: ModelKind) {
         // Building the experiment reports settings that cannot be read.
-        if let Ok(settings) = settings.typed::<Settings>() {
+        if let Ok(settings) = settings.read::<Settings>() {
             pace(&settings.config, runtime, before);
         }
     }
 
     fn samples(&self, settings: &ExperimentSettings) -> Vec<Request> {
-        let Ok(settings) = settings.typed::<Settings>() else { return Vec::new() };
+        let Ok(settings) = settings.read::<Settings>() else { return Vec::new() };
         let single = settings.config.chat(vec![Message::new(Role::User, "?")]);
         [single, settings.config.embedding("?")].into_iter().filter_map(Result::ok).collect()
     }
 
     fn sharding(&self, settings: &ExperimentSettings) -> Sharding {
-        match settings.typed::<Settings>() {
+        match settings.read::<Settings>() {
             Ok(settings) if settings.config.use_persona_storage => Sharding::Not {
                 because: "every run adds to its pool of personas, so each shard would find another one \
                           (use_persona_storage: false does without it)",
@@ -129,7 +129,7 @@ impl Registration for DeliberationStudy {
     }
 
     fn journal(&self, settings: &ExperimentSettings) -> Option<Box<dyn Journal>> {
-        let settings = settings.typed::<Settings>().ok()?;
+        let settings = settings.read::<Settings>().ok()?;
         let Config { pilot_id, topic, .. } = &settings.config;
         Some(journal(pilot_id, &topic.options))
     }
@@ -142,7 +142,7 @@ impl Registration for DeliberationStudy {
         charts(facts)
     }
 
-    /// What others are asked changes what a participant reads, but each draws an answer of their own.
+    /// The answers of others change the texts that a participant reads, but each draws an answer of their own.
     fn independent_by(&self) -> Option<&'static str> {
         Some("participant")
     }

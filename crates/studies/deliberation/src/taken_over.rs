@@ -32,7 +32,7 @@ pub struct OriginalParticipant {
     /// vote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_explanation: Option<String>,
-    /// What is not asked again; only without summaries.
+    /// The results that are not asked for again; only without summaries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_phase_3: Option<AfterPhase3>,
 }

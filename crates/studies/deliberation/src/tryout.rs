@@ -11,7 +11,7 @@ use super::settings::Settings;
 use super::state::DeliberationState;
 use super::state::participant_id;
 use super::transcript::{DialogueTurn, Speaker};
-use super::values::said;
+use super::values::prompt_turns;
 use retold::members::Members;
 use retold::run::Stop;
 use retold_study::error::StudyError;
@@ -63,13 +63,13 @@ impl Deliberation {
             ("enrich_persona", who_it_is),
             ("initial_vote", with(json!({}))),
             ("clarification_moderator", with(json!({}))),
-            ("individual_summary", with(json!({"dialogue": said(&turns, "Participant")}))),
+            ("individual_summary", with(json!({"dialogue": prompt_turns(&turns, "Participant")}))),
             ("cluster_description", json!({"option": "?", "individual_summaries": ["?"]})),
             ("llm_judge", with(json!({"others": [other]}))),
             ("cross_pollination", json!({"groups": [group]})),
             ("vote_after_summary", with(shown)),
             ("adversarial_moderator", with(opposed)),
-            ("vote_after_dialogue", with(json!({"dialogue": said(&turns, "You")}))),
+            ("vote_after_dialogue", with(json!({"dialogue": prompt_turns(&turns, "You")}))),
         ] {
             self.prompt(name, values)?;
         }

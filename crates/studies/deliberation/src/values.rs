@@ -22,7 +22,7 @@ impl Participant {
 }
 
 /// A dialogue in a prompt; `participant` is the participant's name in it.
-pub(super) fn said<'a>(
+pub(super) fn prompt_turns<'a>(
     turns: &'a [DialogueTurn],
     participant: &'static str,
 ) -> Vec<PromptTurn<'a>> {
@@ -43,7 +43,7 @@ impl Deliberation {
         })
     }
 
-    /// A participant's instructions: the base, and what a template adds to it.
+    /// A participant's instructions: the base, and a template's addition to it.
     pub(super) fn instructions(
         &self,
         participant: &Participant,

@@ -3,15 +3,15 @@
 use super::experiment::Game24;
 use super::figures::figures;
 use super::state::Tally;
-use retold::run::folded;
+use retold::run::fold_facts;
 use retold_figures::wilson;
 use retold_study::charts::{Chart, ChartAxis, ChartData, EstimateRow};
 use retold_study::error::BoxError;
 use serde_json::Value;
 
-/// The solve rate by puzzle, and overall; what the answers were found by, and the verdicts on them.
+/// The solve rate by puzzle, and overall; the methods that found the answers, and the verdicts.
 pub(crate) fn charts(facts: &[Value]) -> Result<Vec<Chart>, BoxError> {
-    let tally: Tally = folded::<Game24>(facts)?;
+    let tally: Tally = fold_facts::<Game24>(facts)?;
     let mut rows: Vec<EstimateRow> = Vec::new();
     for figure in figures(facts)? {
         let estimate = figure.estimate();

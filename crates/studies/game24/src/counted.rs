@@ -38,7 +38,7 @@ pub(crate) fn take_over(settings: &mut Value, recorded: &Value) {
 /// [`ConfigError`] if the file does not exist or answers none of the puzzles.
 pub(crate) fn draw(config: &ConfigFile<'_>, study: &mut Study) -> Result<(), ConfigError> {
     let wrong = |message: String| config.wrong("samples", message);
-    let settings = study.settings.experiment.typed::<Settings>();
+    let settings = study.settings.experiment.read::<Settings>();
     let mut settings = settings.map_err(|e| wrong(e.to_string()))?.into_owned();
     let SampleCounts::Recorded = settings.samples else { return Ok(()) };
     let model = &study.settings.runtime.model;
@@ -56,7 +56,7 @@ pub(crate) fn draw(config: &ConfigFile<'_>, study: &mut Study) -> Result<(), Con
     let lines = JsonlReader::open(file).map_err(|e| wrong(e.to_string()))?;
     let answers = ScriptedModel::from_lines(shown.clone(), lines);
     let answers = answers.map_err(|e| wrong(format!("{shown}: {e}")))?;
-    let game = Game24::tried(settings.clone()).map_err(|e| wrong(e.to_string()))?;
+    let game = Game24::try_out(settings.clone()).map_err(|e| wrong(e.to_string()))?;
     let (mut puzzles, mut numbers) = (Vec::new(), Vec::new());
     for puzzle in settings.puzzles {
         let (call, request) = game.question(&puzzle).map_err(|e| wrong(e.to_string()))?;

@@ -19,7 +19,7 @@ use retold::run::{
 use retold_study::error::StudyError;
 use retold_study::template::{TemplateError, Templates};
 
-/// Asks every puzzle several times, and grades what the parser finds.
+/// Asks every puzzle several times, and grades the candidates that the parser finds.
 #[derive(Debug)]
 pub struct Game24 {
     pub(super) settings: Settings,
@@ -38,10 +38,10 @@ impl Game24 {
                 "\"recorded\" means as many as an answers file has, and there is none here";
             return Err(StudyError::part("samples", uncounted));
         }
-        Game24::checked(settings)
+        Game24::build(settings)
     }
 
-    fn checked(settings: Settings) -> Result<Self, StudyError> {
+    fn build(settings: Settings) -> Result<Self, StudyError> {
         settings.samples.check(settings.puzzles.len())?;
         let settings = settings.of_shard();
         let version = version(&settings.parser)?;
@@ -60,9 +60,9 @@ impl Game24 {
 
     /// Like [`Game24::new`], for settings that have not been used yet: every prompt is tried, and
     /// the samples need not be counted yet.
-    pub(super) fn tried(settings: Settings) -> Result<Self, StudyError> {
+    pub(super) fn try_out(settings: Settings) -> Result<Self, StudyError> {
         settings.request.check()?;
-        let game = Game24::checked(settings)?;
+        let game = Game24::build(settings)?;
         // Examples in a template may contain the numbers of a puzzle, so other numbers are used
         // here.
         let known = numbers_in(&game.settings.template.text);

@@ -2,7 +2,7 @@
 
 use super::experiment::Game24;
 use super::state::Tally;
-use retold::run::folded;
+use retold::run::fold_facts;
 use retold_figures::{Draws, Figure, FigureKind};
 use retold_study::error::BoxError;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use serde_json::Value;
 /// The share of correct answers. The samples of one puzzle are a cluster: some puzzles are harder
 /// than others.
 pub(crate) fn figures(facts: &[Value]) -> Result<Vec<Figure>, BoxError> {
-    let tally: Tally = folded::<Game24>(facts)?;
+    let tally: Tally = fold_facts::<Game24>(facts)?;
     let draws = tally.puzzles.iter().map(|(row, puzzle)| Draws {
         lane: row.to_string(),
         cluster: row.to_string(),

@@ -37,7 +37,7 @@ impl Player for SimulatedSolver {
         ways.into_iter().nth(dice.below(7)).unwrap_or_default()
     }
 
-    fn malformed(&self, request: &Request, dice: &mut Dice) -> Vec<(&'static str, String)> {
+    fn defects(&self, request: &Request, dice: &mut Dice) -> Vec<(&'static str, String)> {
         let Some(numbers) = numbers_of(request) else { return Vec::new() };
         let expression = expression(&numbers, dice);
         let broken = [

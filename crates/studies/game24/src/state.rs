@@ -1,4 +1,4 @@
-//! The facts of the experiment and what they fold into.
+//! The facts of the experiment and the state they fold into.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -46,12 +46,12 @@ impl Registration for Game24Study {
     }
 
     fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
-        let settings = settings.typed::<Settings>()?.into_owned();
+        let settings = settings.read::<Settings>()?.into_owned();
         Ok(Box::new(Game24::new(settings)?))
     }
 
     fn check(&self, settings: &ExperimentSettings) -> Result<(), StudyError> {
-        Game24::tried(settings.typed::<Settings>()?.into_owned()).map(drop)
+        Game24::try_out(settings.read::<Settings>()?.into_owned()).map(drop)
     }
 
     fn player(&self) -> Box<dyn Player> {
@@ -59,12 +59,12 @@ impl Registration for Game24Study {
     }
 
     fn samples(&self, settings: &ExperimentSettings) -> Vec<Request> {
-        let Ok(settings) = settings.typed::<Settings>() else { return Vec::new() };
+        let Ok(settings) = settings.read::<Settings>() else { return Vec::new() };
         settings.request.sample().into_iter().collect()
     }
 
     fn sharding(&self, settings: &ExperimentSettings) -> Sharding {
-        let count = settings.typed::<Settings>().map_or(0, |settings| settings.puzzles.len());
+        let count = settings.read::<Settings>().map_or(0, |settings| settings.puzzles.len());
         Sharding::Into { parts: "puzzles", count }
     }
 

@@ -6,7 +6,7 @@ use super::facts::PlayerTurn;
 use super::stage::Stage;
 use super::state::{Game, PlayedGames, Round};
 
-/// What a player did at a stage.
+/// A player's action at a stage.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PlayerAction<'a> {
     pub(super) turn: PlayerTurn,
@@ -24,7 +24,7 @@ pub(super) struct Mean {
     pub(super) amount: f64,
 }
 
-/// What a player did at a stage of a round; `None` for messages, and if nothing was decided.
+/// A player's action at a stage of a round; `None` for messages, and if nothing was decided.
 pub(super) fn action(round: &Round, stage: Stage, agent: u32) -> Option<i64> {
     match stage {
         Stage::Contribution | Stage::Decision => Some(round.contribution(agent)?.coins),

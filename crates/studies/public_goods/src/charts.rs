@@ -7,14 +7,14 @@ use super::experiment::PublicGoods;
 use super::report::rounds_shown;
 use super::rules::GameRules;
 use super::state::{Game, PlayedGames};
-use retold::run::folded;
+use retold::run::fold_facts;
 use retold_study::charts::{Chart, ChartAxis, ChartData};
 use retold_study::error::BoxError;
 use serde_json::Value;
 
 /// Contributions by round, of all games and of each; and who punished or rewarded whom.
 pub(crate) fn charts(config: &Config, facts: &[Value]) -> Result<Vec<Chart>, BoxError> {
-    let state: PlayedGames = folded::<PublicGoods>(facts)?;
+    let state: PlayedGames = fold_facts::<PublicGoods>(facts)?;
     let rules = GameRules::new(config);
     let endowment = rules.endowment as f64;
     let rounds = rounds_shown(&rules, &state);

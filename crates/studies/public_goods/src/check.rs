@@ -13,8 +13,8 @@ fn wrong(key: &str, message: impl Into<String>) -> ConfigProblem {
 /// Checks every value of a config for a new run.
 pub(super) fn check(config: &Config) -> Result<(), ConfigProblem> {
     check_values(config)?;
-    // Some original runs had both, with one array of units for the two: what a player meant by it
-    // would be unknown.
+    // Some original runs had both, with one array of units for the two: its meaning would be
+    // unknown.
     if config.punishment_enabled && config.reward_enabled {
         let message = "not together with punishment_enabled: an answer has one number of units for \
                        each player, which cannot be both";

@@ -121,7 +121,7 @@ impl PublicGoods {
     }
 
     /// The number of questions if nobody fails.
-    fn expected(&self) -> u64 {
+    fn question_count(&self) -> u64 {
         let Config { group_size, game_length, .. } = self.config;
         let games = (1..=self.config.games).filter(|game| self.has(*game)).count() as u64;
         let stages = [
@@ -145,7 +145,7 @@ impl Experiment for PublicGoods {
     }
 
     async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
-        run.expect(self.expected());
+        run.expect(self.question_count());
         let mut origins = PlayerOrigins::default();
         self.seat(run, &mut origins)?;
         for round in 1..=self.config.game_length {
@@ -184,6 +184,6 @@ impl Experiment for PublicGoods {
         part: &str,
         record: &mut RunRecord<'_>,
     ) -> Result<Option<Report>, OutputError> {
-        story(state, part, &|game, agent, round| self.shown(game, agent, round), record)
+        story(state, part, &|game, agent, round| self.history_text(game, agent, round), record)
     }
 }

@@ -7,18 +7,18 @@ use super::experiment::PublicGoods;
 use super::report::rounds_shown;
 use super::rules::GameRules;
 use super::state::PlayedGames;
-use retold::run::folded;
+use retold::run::fold_facts;
 use retold_figures::{Draws, Figure, FigureKind};
 use retold_study::error::BoxError;
 use serde_json::Value;
 
-/// What is resampled.
+/// The unit of resampling.
 const UNIT: &str = "games: the players of a game react to each other";
 
 /// The share of the endowment that was contributed in each round, and the mean contribution of each
 /// model. The players of a game react to each other, so each game is a cluster.
 pub(crate) fn figures(config: &Config, facts: &[Value]) -> Result<Vec<Figure>, BoxError> {
-    let state: PlayedGames = folded::<PublicGoods>(facts)?;
+    let state: PlayedGames = fold_facts::<PublicGoods>(facts)?;
     let endowment = GameRules::new(config).endowment as f64;
     let mut figures = Vec::new();
     for (at, number) in rounds_shown(&GameRules::new(config), &state).into_iter().enumerate() {

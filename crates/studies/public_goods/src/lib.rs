@@ -76,7 +76,7 @@ pub(crate) use report::report;
 pub use settings::Settings;
 pub use simulated::SimulatedPlayers;
 pub use stage::Stage;
-pub(crate) use stages::settled;
+pub(crate) use stages::settlement_facts;
 pub use state::{
     Contribution, Game, GameMessage, Payoff, PlayedGames, PlayerSeat, Redistribution, Round,
     RoundResult,

@@ -1,13 +1,13 @@
-//! What the prompts of each player are made from.
+//! The sources of each player's prompts.
 
 use std::collections::BTreeMap;
 
 use super::facts::{Fact, PlayerTurn};
 use retold::run::{DecisionRef, Experiment, FactRef, Run, SoFar, Source, Stop};
 
-/// What the prompts of each player are made from, by game and player: everything that happened in
-/// the game. The settings determine which of it a player is shown, but totals and payoffs follow
-/// from all of it.
+/// The sources of each player's prompts, by game and player: everything that happened in the game.
+/// The settings determine which of it a player is shown, but totals and payoffs follow from all of
+/// it.
 #[derive(Debug, Default)]
 pub(super) struct PlayerOrigins {
     players: BTreeMap<(u32, u32), SoFar>,
@@ -57,14 +57,14 @@ impl PlayerOrigins {
     }
 
     /// A player has been shown everything so far.
-    pub(super) fn asked(&mut self, game: u32, agent: u32, decision: &DecisionRef) {
+    pub(super) fn add_decision(&mut self, game: u32, agent: u32, decision: &DecisionRef) {
         if let Some(player) = self.players.get_mut(&(game, agent)) {
-            player.asked(decision);
+            player.replace_with(decision);
         }
     }
 
     /// A player gave reasons for a contribution, in this source.
-    pub(super) fn reasoned(&mut self, turn: PlayerTurn, source: Source) {
+    pub(super) fn set_reasons(&mut self, turn: PlayerTurn, source: Source) {
         self.reasoned.insert(turn, source);
     }
 
@@ -73,7 +73,7 @@ impl PlayerOrigins {
         self.reasoned.get(&turn)
     }
 
-    /// What a player's next prompt is made from.
+    /// The sources of a player's next prompt.
     pub(super) fn sources(&self, game: u32, agent: u32) -> Vec<Source> {
         self.players.get(&(game, agent)).map_or_else(Vec::new, |player| player.sources().to_vec())
     }

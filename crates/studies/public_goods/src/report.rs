@@ -10,7 +10,7 @@ use super::config::Config;
 use super::rules::GameRules;
 use super::stage::Stage;
 use super::state::{Game, PlayedGames, Round};
-use super::words::{counted, number};
+use super::words::{number, quantity};
 use retold::run::{FailedParts, Report};
 
 /// Contributions, payoffs and efficiency by round and by model, the methods of all decisions, and
@@ -29,9 +29,9 @@ pub(crate) fn report(config: &Config, state: &PlayedGames) -> Report {
         text,
         "{}: {} of {} players and {}",
         config.experiment_id,
-        counted(state.games.len(), "game"),
+        quantity(state.games.len(), "game"),
         config.group_size,
-        counted(config.game_length as usize, "round"),
+        quantity(config.game_length as usize, "round"),
     );
     if failed > 0 {
         let _ = writeln!(text, "players who failed: {failed} of {players}");
@@ -64,7 +64,7 @@ pub(crate) fn report(config: &Config, state: &PlayedGames) -> Report {
             let _ = writeln!(
                 text,
                 "  {group:<4}{:>12}, mean contribution {mean}",
-                counted(players, "player")
+                quantity(players, "player")
             );
         }
     }

@@ -33,9 +33,9 @@ pub enum IncentiveKind {
 pub struct Incentive {
     /// Punishment or reward.
     pub kind: IncentiveKind,
-    /// What the actor pays.
+    /// The actor's cost.
     pub cost: f64,
-    /// What the target loses or gains.
+    /// The target's loss or gain.
     pub impact: f64,
 }
 
@@ -125,7 +125,7 @@ impl GameRules {
         self.public_fund(contributions) / contributions.len().max(1) as f64
     }
 
-    /// What a player has after the contributions to pay for units, rounded to two decimals.
+    /// The amount that a player has after the contributions to pay for units, to two decimals.
     pub fn before_redistribution(&self, own: i64, contributions: &[i64]) -> f64 {
         two_decimals((self.endowment - own) as f64 + self.share(contributions))
     }

@@ -1,5 +1,5 @@
-//! A situation: a stage of a round of a game, in which all its players have seen the same rounds. Their reasons one
-//! after another, each with the model that played and what it did, so that they can be compared as texts.
+//! A situation: a stage of a round of a game, in which all its players have seen the same rounds. Their reasons one after
+//! another, each with the model that played and its action, so that they can be compared as texts.
 
 use serde_json::{Value, json};
 
@@ -7,9 +7,9 @@ use super::facts::{DecidingAnswer, PlayerTurn};
 use super::stage::Stage;
 use super::state::{Game, PlayedGames, PlayerSeat, Round};
 use super::story::{gave, reasoning};
-use super::words::{coins, counted};
+use super::words::{coins, quantity};
 use retold::run::{OutputError, Report, RunRecord};
-use retold_study::story::{indented, is_numbered, no_part};
+use retold_study::story::{indent, is_numbered, no_part};
 
 /// The stages in which players decide, with their names.
 const STAGES: [(&str, Stage); 3] = [
@@ -44,7 +44,7 @@ pub(super) fn situation(
         if !text.is_empty() {
             text.push('\n');
         }
-        let count = counted(players.len(), "player");
+        let count = quantity(players.len(), "player");
         text.push_str(&format!("situation {}: {count}\n", situation.name()));
         players.iter().for_each(|player| text.push_str(&player.text()));
         all.push(json!({
@@ -103,7 +103,7 @@ fn situations(state: &PlayedGames) -> impl Iterator<Item = Situation<'_>> {
     })
 }
 
-/// What a player did and why.
+/// A player's action and its reasons.
 struct ReasonedAction<'a> {
     game: u32,
     seat: &'a PlayerSeat,
@@ -121,7 +121,7 @@ impl<'a> Situation<'a> {
         self.game.players.iter().any(|seat| self.action(seat.agent).is_some())
     }
 
-    /// What a player did, in words, and the answer that decided.
+    /// A player's action, in words, and the answer that decided.
     fn action(&self, agent: u32) -> Option<(String, DecidingAnswer)> {
         let Situation { game, round, stage, .. } = *self;
         match stage {
@@ -168,8 +168,8 @@ impl ReasonedAction<'_> {
             (None, None) => "decided nothing".to_owned(),
         };
         let reasoning = match reasoning {
-            Some(reasoning) => indented(reasoning),
-            None => indented("(no reasoning apart from the action)"),
+            Some(reasoning) => indent(reasoning),
+            None => indent("(no reasoning apart from the action)"),
         };
         let PlayerSeat { agent, avatar, llm_model, .. } = seat;
         format!("\ngame{game}/agent_{agent}  {avatar}  {llm_model}  {done}\n{reasoning}\n")

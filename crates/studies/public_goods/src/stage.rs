@@ -42,8 +42,8 @@ impl Stage {
         format!("game{game}/r{round:02}/agent_{agent}/{}", self.name())
     }
 
-    /// The question of a turn. The players of a game react to each other, so the game is what is independent of
-    /// others; a player's number says who it is only together with the game.
+    /// The question of a turn. The players of a game react to each other, so only games are independent of each other; a
+    /// player's number identifies it only together with the game.
     pub(crate) fn question<P>(
         self,
         turn: PlayerTurn,

@@ -88,7 +88,7 @@ pub struct Contribution {
     pub by: DecidingAnswer,
 }
 
-/// What a player did to others.
+/// A player's punishments and rewards of others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Redistribution {
     /// The player.
@@ -235,7 +235,7 @@ impl Round {
         self.contributions.iter().map(|c| (c.agent, c.coins)).collect()
     }
 
-    /// What a player contributed.
+    /// A player's contribution.
     pub fn contribution(&self, agent: u32) -> Option<&Contribution> {
         self.contributions.iter().find(|c| c.agent == agent)
     }

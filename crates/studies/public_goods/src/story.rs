@@ -1,4 +1,5 @@
-//! A player's whole story: every round, with what the player heard, thought, gave and saw.
+//! A player's whole story: every round, with the messages that it received, its reasoning, its
+//! contributions and the outcome.
 
 use serde::Deserialize;
 use serde_json::json;
@@ -11,10 +12,10 @@ use super::state::{Game, PlayedGames, PlayerSeat};
 use super::words::{coins, units};
 use retold::id::{CallPath, Seq};
 use retold::run::{OutputError, Report, RunRecord};
-use retold_study::story::{Chapter, StoryStatement, indented, is_numbered, no_part, tell, text};
+use retold_study::story::{Chapter, StoryStatement, indent, is_numbered, no_part, tell, text};
 
-/// What a player is shown about a settled round: game, player, round. `None` if the prompts are not
-/// ours.
+/// The text that a player is shown about a settled round: game, player, round. `None` if the
+/// prompts are not ours.
 pub(crate) type Shown<'a> = &'a dyn Fn(&Game, u32, u32) -> Option<String>;
 
 /// The story of a player: `game1/agent_0`, or `game1/SNAKE`; without the game if there is only one. Or a
@@ -58,7 +59,7 @@ pub(crate) fn story(
     let status = if seat.failed.is_some() { "failed" } else { "played" };
     let mut said = format!("player {first}/{own}  {}  {status}\n", seat.avatar);
     if let Some((round, reason)) = &seat.failed {
-        said.push_str(&format!("  in round {round}\n{}\n", indented(reason)));
+        said.push_str(&format!("  in round {round}\n{}\n", indent(reason)));
     }
     said.push_str(&text(&told));
     let json = json!({
@@ -99,7 +100,7 @@ fn is_name(part: &str) -> bool {
     }
 }
 
-/// What a fact says about the player; `None` if it is about others.
+/// The chapter of a fact about the player; `None` if it is about others.
 fn chapter(
     game: &Game,
     seat: &PlayerSeat,
@@ -200,7 +201,11 @@ pub(super) fn gave(game: &Game, all: &[Units]) -> String {
     if given.is_empty() { "nothing to anyone".to_owned() } else { given.join("; ") }
 }
 
-fn asked(record: &mut RunRecord<'_>, stage: Stage, turn: PlayerTurn) -> Result<bool, OutputError> {
+fn is_asked(
+    record: &mut RunRecord<'_>,
+    stage: Stage,
+    turn: PlayerTurn,
+) -> Result<bool, OutputError> {
     let Ok(call) = CallPath::new(stage.call(turn)) else { return Ok(false) };
     Ok(record.samples(&call)?.contains_key(&0))
 }
@@ -213,7 +218,7 @@ pub(super) fn reasoning(
     turn: PlayerTurn,
     by: &DecidingAnswer,
 ) -> Result<Option<String>, OutputError> {
-    let is_apart = stage == Stage::Contribution && asked(record, Stage::Decision, turn)?;
+    let is_apart = stage == Stage::Contribution && is_asked(record, Stage::Decision, turn)?;
     let sample = if is_apart { 0 } else { by.sample };
     let Ok(call) = CallPath::new(stage.call(turn)) else { return Ok(None) };
     let decision = record.decision(&call, sample)?;

@@ -53,11 +53,11 @@ impl Registration for PublicGoodsStudy {
     }
 
     fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
-        Ok(Box::new(PublicGoods::new(settings.typed::<Settings>()?.into_owned())?))
+        Ok(Box::new(PublicGoods::new(settings.read::<Settings>()?.into_owned())?))
     }
 
     fn check(&self, settings: &ExperimentSettings) -> Result<(), StudyError> {
-        PublicGoods::check(settings.typed::<Settings>()?.into_owned())
+        PublicGoods::check(settings.read::<Settings>()?.into_owned())
     }
 
     fn player(&self) -> Box<dyn Player> {
@@ -65,7 +65,7 @@ impl Registration for PublicGoodsStudy {
     }
 
     fn samples(&self, settings: &ExperimentSettings) -> Vec<Request> {
-        let Ok(settings) = settings.typed::<Settings>() else { return Vec::new() };
+        let Ok(settings) = settings.read::<Settings>() else { return Vec::new() };
         let config = &settings.config;
         let message = || vec![Message::new(Role::User, "?")];
         let chats = (0..config.group_size).map(|agent| config.chat(agent, message()));
@@ -73,12 +73,12 @@ impl Registration for PublicGoodsStudy {
     }
 
     fn sharding(&self, settings: &ExperimentSettings) -> Sharding {
-        let count = settings.typed::<Settings>().map_or(0, |settings| settings.config.games);
+        let count = settings.read::<Settings>().map_or(0, |settings| settings.config.games);
         Sharding::Into { parts: "games", count: count as usize }
     }
 
     fn phases(&self, settings: &ExperimentSettings) -> Vec<String> {
-        steps("round", settings.typed::<Settings>().map_or(0, |own| own.config.game_length))
+        steps("round", settings.read::<Settings>().map_or(0, |own| own.config.game_length))
     }
 
     fn model_names(&self) -> ModelNames {
@@ -110,7 +110,7 @@ impl Registration for PublicGoodsStudy {
         settings: &ExperimentSettings,
         facts: &[Value],
     ) -> Result<Vec<Figure>, BoxError> {
-        figures(&settings.typed::<Settings>()?.config, facts)
+        figures(&settings.read::<Settings>()?.config, facts)
     }
 
     fn charts(
@@ -118,7 +118,7 @@ impl Registration for PublicGoodsStudy {
         settings: &ExperimentSettings,
         facts: &[Value],
     ) -> Result<Vec<Chart>, BoxError> {
-        charts(&settings.typed::<Settings>()?.config, facts)
+        charts(&settings.read::<Settings>()?.config, facts)
     }
 
     fn may_have_part(&self, name: &str) -> bool {
@@ -152,12 +152,12 @@ impl Registration for OriginalGamesStudy {
     }
 
     fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
-        let settings = settings.typed::<LocalSettings>()?.into_owned();
+        let settings = settings.read::<LocalSettings>()?.into_owned();
         Ok(Box::new(OriginalGames::new(settings)?))
     }
 
     fn check(&self, settings: &ExperimentSettings) -> Result<(), StudyError> {
-        Ok(local::check(&*settings.typed::<LocalSettings>()?)?)
+        Ok(local::check(&*settings.read::<LocalSettings>()?)?)
     }
 
     fn figures(
@@ -165,7 +165,7 @@ impl Registration for OriginalGamesStudy {
         settings: &ExperimentSettings,
         facts: &[Value],
     ) -> Result<Vec<Figure>, BoxError> {
-        figures(&settings.typed::<LocalSettings>()?.config, facts)
+        figures(&settings.read::<LocalSettings>()?.config, facts)
     }
 
     fn charts(
@@ -173,7 +173,7 @@ impl Registration for OriginalGamesStudy {
         settings: &ExperimentSettings,
         facts: &[Value],
     ) -> Result<Vec<Chart>, BoxError> {
-        charts(&settings.typed::<LocalSettings>()?.config, facts)
+        charts(&settings.read::<LocalSettings>()?.config, facts)
     }
 
     fn may_have_part(&self, name: &str) -> bool {

@@ -1,9 +1,9 @@
-//! What a player sees: values for the templates, without anything that the settings hide.
+//! A player's view: values for the templates, without anything that the settings hide.
 //!
 //! - Every player sees the messages of a round, the total of its contributions, the public fund and
-//!   the share, their own outcome, and what they did to others.
-//! - `peer_outcome_visibility`: what each other player contributed and earned, and what they did to
-//!   each other. Contributions are always revealed to those who may punish or reward them.
+//!   the share, their own outcome, and their own actions towards others.
+//! - `peer_outcome_visibility`: each other player's contribution and earnings, and their actions
+//!   towards each other. Contributions are always revealed to those who may punish or reward them.
 //! - `actor_anonymity`: nobody sees who punished or rewarded, only the total.
 
 use std::collections::BTreeMap;
@@ -78,8 +78,8 @@ impl PlayerView<'_> {
         .collect()
     }
 
-    /// What is revealed before a redistribution: the values of its template.
-    pub(super) fn revealed(&self, round: &Round) -> Value {
+    /// The outcome that is revealed before a redistribution: the values of its template.
+    pub(super) fn revealed_outcome(&self, round: &Round) -> Value {
         let rules = self.rules;
         let contributions: Vec<i64> = round.contributions.iter().map(|c| c.coins).collect();
         let own = round.contribution(self.agent).map_or(0, |c| c.coins);

@@ -11,16 +11,16 @@ pub(super) fn number(value: f64, decimals: usize) -> String {
 
 /// `1 coin`, `12.5 coins`.
 pub(super) fn coins(value: f64) -> String {
-    counted(number(value, 2), "coin")
+    quantity(number(value, 2), "coin")
 }
 
 /// `1 unit`, `2 units`.
 pub(super) fn units(count: i64) -> String {
-    counted(count, "unit")
+    quantity(count, "unit")
 }
 
 /// A number of things.
-pub(super) fn counted(number: impl std::fmt::Display, thing: &str) -> String {
+pub(super) fn quantity(number: impl std::fmt::Display, thing: &str) -> String {
     let number = number.to_string();
     let s = if number == "1" { "" } else { "s" };
     format!("{number} {thing}{s}")

@@ -83,9 +83,9 @@ impl AgentSources {
     }
 
     /// An agent was shown everything it had seen.
-    pub(super) fn asked(&mut self, agent: u32, decision: &DecisionRef) {
+    pub(super) fn add_decision(&mut self, agent: u32, decision: &DecisionRef) {
         if let Some(agent) = self.by.get_mut(&agent) {
-            agent.asked(decision);
+            agent.replace_with(decision);
         }
     }
 

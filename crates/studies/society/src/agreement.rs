@@ -28,7 +28,7 @@ impl Agreement {
 /// Yes and no votes of each personality on each proposal: (proposal, personality, yes, no).
 pub(super) fn votes(world: &World) -> Vec<(u32, Personality, u64, u64)> {
     let mut rows = Vec::new();
-    for (id, proposal) in world.numbered() {
+    for (id, proposal) in world.numbered_proposals() {
         for personality in Personality::ALL {
             let of = |ballot: Ballot| {
                 let cast = proposal.votes.iter().filter(|(agent, vote)| {

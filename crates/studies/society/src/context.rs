@@ -137,10 +137,10 @@ fn events(world: &World, agent: u32, most: usize) -> Vec<String> {
     let Some(agent) = world.agents.get(&agent) else { return Vec::new() };
     let from = agent.news.len().saturating_sub(most);
     let news = agent.news.iter().skip(from);
-    news.map(|news| format!("Day {}: {}", news.day, described(world, &news.what))).collect()
+    news.map(|news| format!("Day {}: {}", news.day, news_text(world, &news.what))).collect()
 }
 
-fn described(world: &World, what: &NewsKind) -> String {
+fn news_text(world: &World, what: &NewsKind) -> String {
     let title = |id: u32| world.proposal(id).map_or("", |p| p.title.as_str());
     match what {
         NewsKind::Received { from, resource, amount } => {

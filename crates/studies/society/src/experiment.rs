@@ -135,7 +135,7 @@ impl Society {
         let mut turns: Vec<_> = agents.into_iter().zip(answers).collect();
         for (agent, answer) in &turns {
             if let Ok(answer) = answer {
-                seen.asked(*agent, &answer.decision);
+                seen.add_decision(*agent, &answer.decision);
             }
         }
         if self.settings.shuffle_actions {
@@ -173,7 +173,7 @@ fn act(
             Forbidden::Rejected(_) => Rejecter::Parser,
             _ => Rejecter::World,
         };
-        let action = stated(&answer.value, version);
+        let action = stated_action(&answer.value, version);
         let reason = forbidden.to_string();
         vec![Fact::InvalidAction { agent_id, rejected_by, reason, action }]
     });
@@ -183,7 +183,7 @@ fn act(
 
 /// The stated action, as a fact records it; not in runs of earlier versions, whose facts must not
 /// change.
-fn stated(action: &Action, version: u32) -> Option<Value> {
+fn stated_action(action: &Action, version: u32) -> Option<Value> {
     match action {
         Action::Rejected { stated, .. } => stated.clone(),
         action if version > 2 => serde_json::to_value(action).ok(),

@@ -17,7 +17,7 @@ pub enum Fact {
         /// Its rules.
         rules: SocietyRules,
     },
-    /// An agent joined, with what the rules give at the start.
+    /// An agent joined, with the amounts that the rules give at the start.
     AgentJoined {
         /// The agent.
         agent_id: u32,
@@ -98,9 +98,9 @@ pub enum Fact {
         work_type: WorkType,
         /// 1 to 8.
         hours: u8,
-        /// What the agent kept.
+        /// The amount that the agent kept.
         kept: Amount,
-        /// What went to the common pool.
+        /// The amount that went to the common pool.
         pooled: Amount,
     },
     /// An agent gave something to another.
@@ -114,7 +114,7 @@ pub enum Fact {
         /// The amount.
         amount: Amount,
     },
-    /// A dormant agent got what it needs.
+    /// A dormant agent got enough for its needs.
     Woke {
         /// The agent.
         agent_id: u32,
@@ -173,7 +173,7 @@ pub enum Fact {
         /// The proposal.
         proposal_id: u32,
     },
-    /// These agents used what the rules say they need.
+    /// These agents used their daily needs, as the rules set them.
     Consumed {
         /// The agents.
         agents: Vec<u32>,

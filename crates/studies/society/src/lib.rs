@@ -8,8 +8,8 @@
 //!
 //! The document's rules: an active agent uses 1 food and 1 energy per day, or it is dormant until
 //! someone provides both; work takes 1 to 8 hours; an action that is not possible is an
-//! `invalid_action` with its reason, and the agent skips its turn. What the document leaves open is
-//! set in [`SocietyRules`] (defaults in parentheses):
+//! `invalid_action` with its reason, and the agent skips its turn. Rules that the document leaves
+//! open are set in [`SocietyRules`] (defaults in parentheses):
 //!
 //! - `start`, `pool`: the food, energy and materials of each agent and of the common pool at the
 //!   beginning (5 / 5 / 0 and 100 / 100 / 40)
@@ -21,18 +21,18 @@
 //! - `proposals.quorum`: a proposal passes with more yes than no, and votes of this share of all
 //!   agents (0.1)
 //! - `proposals.open_per_agent`: how many open proposals an agent can have at a time (1)
-//! - `infrastructure.materials`: what the pool pays for a building, once it has it (20)
+//! - `infrastructure.materials`: the price of a building, which the pool pays once it has it (20)
 //! - `infrastructure.bonus`: by how much each building raises what work brings (0.05)
 //! - `allocation_days`: a passed allocation fills agents up to so many days' need from the pool,
 //!   dormant ones first (3)
 //!
 //! Also: on each day, every active agent takes one action; all are asked at once, and the actions
 //! are carried out in the order of the agents' numbers (or in random order, `shuffle_actions`).
-//! Then proposals close, passed ones are carried out, and agents use what they need. Passed laws
+//! Then proposals close, passed ones are carried out, and agents use their daily needs. Passed laws
 //! and rules stay in force and are shown to all; following them is up to the agents. An agent can
 //! vote once on a proposal, including its own. Every name is unique. Amounts have at most three
 //! decimals. Agents cannot trade with or write to themselves; they can give to a dormant agent,
-//! which wakes when it has what a day requires.
+//! which wakes when it has enough for a day.
 //!
 //! - [`Society`]: the experiment. [`Fact`] is its fact, [`world::World`] its state.
 //! - [`rules`]: what an action or a night brings about.

@@ -36,7 +36,7 @@ fn turns(mut counts: TurnCounts) -> [String; 11] {
     counts.each().map(|(_, n)| n.to_string())
 }
 
-/// `days.csv`: resources, inequality, dormancy and activities at the end of each day, and what was rejected.
+/// `days.csv`: resources, inequality, dormancy and activities at the end of each day, and the rejected actions.
 fn days(world: &World) -> Table {
     let own = [
         "day",
@@ -71,7 +71,7 @@ fn days(world: &World) -> Table {
     table
 }
 
-/// `agents.csv`: each agent at the end, its total activities, and what was rejected.
+/// `agents.csv`: each agent at the end, its total activities, and its rejected actions.
 fn agents(world: &World) -> Table {
     let own = [
         "agent_id",
@@ -125,7 +125,7 @@ fn proposals(world: &World) -> Table {
             "carried_out",
         ],
     );
-    for (id, proposal) in world.numbered() {
+    for (id, proposal) in world.numbered_proposals() {
         let (yes, no, abstain) = proposal.tally();
         table.row([
             id.to_string(),
@@ -212,10 +212,10 @@ fn invalid(world: &World) -> Table {
     table
 }
 
-/// What was given at the start, produced and used, what agents hold and the pool has, by resource.
+/// The amounts given at the start, produced, used, held by agents and in the pool, by resource.
 pub(super) fn balance(world: &World) -> BTreeMap<&'static str, [f64; 5]> {
-    let (books, held) = (&world.books, world.books.held());
-    let stocks = [books.start(), books.produced(), books.used(), held, books.pool()];
+    let (books, held) = (&world.books, world.books.holdings());
+    let stocks = [books.start(), books.production(), books.consumption(), held, books.pool()];
     let row = |r| stocks.map(|stock| stock.amount(r).number());
     RESOURCES.map(|r| (name_of(r), row(r))).into()
 }

@@ -1,10 +1,10 @@
 //! The prompts: built-in templates that are word for word those of the source document.
 //!
 //! Its context template is split into four parts at its sections, so that the log stores only once
-//! what is shown to all agents on a day: `context_forum` and `context_world` are the same for all,
-//! `context_status` and `context_events` are an agent's own. Joined, they are the document's text.
-//! Numbers that it takes from its own world (100 agents, the last 20 posts, 1 food and 1 energy per
-//! day) are values.
+//! the text that is shown to all agents on a day: `context_forum` and `context_world` are the same
+//! for all, `context_status` and `context_events` are an agent's own. Joined, they are the
+//! document's text. Numbers that it takes from its own world (100 agents, the last 20 posts, 1 food
+//! and 1 energy per day) are values.
 
 use serde::Serialize;
 
@@ -50,7 +50,7 @@ impl SocietyPrompts {
         needs: &Stock,
         personality: Personality,
     ) -> Result<String, TemplateError> {
-        let values = serde_json::json!({"ID": agent, "agents": agents, "needs": needed(needs)});
+        let values = serde_json::json!({"ID": agent, "agents": agents, "needs": needs_text(needs)});
         let base = self.fill("base_system", values)?;
         if personality == Personality::Neutral {
             return Ok(base);
@@ -61,7 +61,7 @@ impl SocietyPrompts {
 }
 
 /// What an agent uses per day, in words: `1 food and 1 energy`.
-fn needed(needs: &Stock) -> String {
+fn needs_text(needs: &Stock) -> String {
     let amounts = [(needs.food, "food"), (needs.energy, "energy"), (needs.materials, "materials")];
     let needed = amounts.iter().filter(|(amount, _)| *amount != Amount::default());
     let needed: Vec<String> = needed.map(|(amount, what)| format!("{amount} {what}")).collect();

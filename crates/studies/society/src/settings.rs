@@ -1,4 +1,4 @@
-//! What is recorded when a run starts: everything that is needed to run it again.
+//! The settings that are recorded when a run starts: everything that is needed to run it again.
 
 use std::collections::BTreeMap;
 

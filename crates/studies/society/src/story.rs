@@ -1,5 +1,5 @@
-//! An agent's whole story: who it is, and for each day what it did, what others did to it, and what
-//! it had at the end.
+//! An agent's whole story: its personality, and for each day its actions, the actions of others
+//! towards it, and its holdings at the end.
 
 use serde::Deserialize;
 use serde_json::json;
@@ -70,7 +70,7 @@ fn find<'a>(world: &'a World, part: &str) -> Option<(u32, &'a Agent)> {
     world.agents.get(&id).map(|agent| (id, agent))
 }
 
-/// What a fact says about the agent, given the world after it; `None` if it is about others.
+/// The chapter of a fact about the agent, given the world after it; `None` if it is about others.
 fn chapter(world: &World, id: u32, fact: Fact) -> Option<Chapter> {
     let day = world.day;
     let is = |agent: u32| agent == id;

@@ -3,7 +3,7 @@
 use retold::model::simulated::Player;
 use retold::parse::ParserFamily;
 use retold::prompt::Request;
-use retold::run::{AnyExperiment, folded};
+use retold::run::{AnyExperiment, fold_facts};
 use retold_figures::Figure;
 use retold_study::Registration;
 use retold_study::charts::Chart;
@@ -50,7 +50,7 @@ impl Registration for SocietyStudy {
     }
 
     fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
-        Ok(Box::new(Society::new(settings.typed::<Settings>()?.into_owned())?))
+        Ok(Box::new(Society::new(settings.read::<Settings>()?.into_owned())?))
     }
 
     fn player(&self) -> Box<dyn Player> {
@@ -58,7 +58,7 @@ impl Registration for SocietyStudy {
     }
 
     fn samples(&self, settings: &ExperimentSettings) -> Vec<Request> {
-        let Ok(settings) = settings.typed::<Settings>() else { return Vec::new() };
+        let Ok(settings) = settings.read::<Settings>() else { return Vec::new() };
         let models = settings.models.iter().map(|share| share.model.clone());
         let requests = models.map(|model| RequestConfig { model, ..settings.request.clone() });
         requests.filter_map(|request| request.sample()).collect()
@@ -71,7 +71,7 @@ impl Registration for SocietyStudy {
     }
 
     fn phases(&self, settings: &ExperimentSettings) -> Vec<String> {
-        steps("day", settings.typed::<Settings>().map_or(0, |settings| settings.days))
+        steps("day", settings.read::<Settings>().map_or(0, |settings| settings.days))
     }
 
     fn model_names(&self) -> ModelNames {
@@ -87,11 +87,11 @@ impl Registration for SocietyStudy {
     }
 
     fn charts(&self, _: &ExperimentSettings, facts: &[Value]) -> Result<Vec<Chart>, BoxError> {
-        Ok(charts(&folded::<Society>(facts)?))
+        Ok(charts(&fold_facts::<Society>(facts)?))
     }
 
     fn figures(&self, _: &ExperimentSettings, facts: &[Value]) -> Result<Vec<Figure>, BoxError> {
-        Ok(figures(&folded::<Society>(facts)?))
+        Ok(figures(&fold_facts::<Society>(facts)?))
     }
 }
 
@@ -121,12 +121,12 @@ impl Registration for OriginalSocietiesStudy {
     }
 
     fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
-        let settings = settings.typed::<OriginalSettings>()?.into_owned();
+        let settings = settings.read::<OriginalSettings>()?.into_owned();
         Ok(Box::new(OriginalSociety::new(settings)?))
     }
 
     fn check(&self, settings: &ExperimentSettings) -> Result<(), StudyError> {
-        Ok(original::check(&*settings.typed::<OriginalSettings>()?)?)
+        Ok(original::check(&*settings.read::<OriginalSettings>()?)?)
     }
 
     /// Never called: its runs have their own answers.

@@ -55,9 +55,9 @@ fn wrong(change: &str, error: &serde_json::Error) -> ConfigError {
 
 /// A group of a config in which something changes.
 struct GroupChange {
-    /// What was given alone.
+    /// The changed keys alone.
     given: Value,
-    /// The group with it.
+    /// The group with the changes.
     whole: Value,
 }
 
@@ -72,13 +72,13 @@ impl GroupChange {
 }
 
 impl ModelConfig {
-    /// Marks what was given as the user's choice. The rest has the marks that it had before.
+    /// Marks the given keys as the user's choice. The rest has the marks that it had before.
     fn named_by_change(
         mut self,
         before: &ModelConfig,
         given: &Value,
     ) -> Result<Self, &'static str> {
-        let named = |given: &Value| given["base_url"].as_str().map(NamedUrl::given);
+        let named = |given: &Value| given["base_url"].as_str().map(NamedUrl::from_user);
         self.base_url = match named(given) {
             Some(url) => BaseUrl::Named(url),
             // Another provider is at its own server.
@@ -97,7 +97,7 @@ impl ModelConfig {
                 (None, None) => {}
             }
             if let Some(key) = given["key"].as_str() {
-                endpoint.key = KeyVariable::given(key)?;
+                endpoint.key = KeyVariable::from_name(key)?;
             }
         }
         self.answers = match (given["answers"].as_str(), &before.answers) {
@@ -111,8 +111,8 @@ impl ModelConfig {
         Ok(self)
     }
 
-    /// The model of a run that is continued with this config: what the config names is the user's choice where the run has
-    /// the same, and no more, because a run stays with its servers.
+    /// The model of a run that is continued with this config: a value that the config names is the user's choice where the
+    /// run has the same, and no more, because a run stays with its servers.
     pub fn continuing(&self, run: &ModelConfig) -> ModelConfig {
         let is_same = |one: &BaseUrl, other: &BaseUrl| json!(one) == json!(other);
         let mut model = run.clone();

@@ -110,7 +110,7 @@ impl ModelConfig {
     /// # Errors
     /// The key within the group, and what is wrong with it.
     pub fn named_by_config(&mut self, path: &Path, given: &Value) -> Result<(), ConfigProblem> {
-        let named = |given: &Value| given["base_url"].as_str().map(NamedUrl::given);
+        let named = |given: &Value| given["base_url"].as_str().map(NamedUrl::from_user);
         self.base_url = named(given).map_or(BaseUrl::BuiltIn, BaseUrl::Named);
         for (name, endpoint) in &mut self.endpoints {
             let given = &given["endpoints"][name.as_str()];
@@ -118,7 +118,7 @@ impl ModelConfig {
                 endpoint.base_url = BaseUrl::Named(url);
             }
             if let Some(key) = given["key"].as_str() {
-                endpoint.key = KeyVariable::given(key)
+                endpoint.key = KeyVariable::from_name(key)
                     .map_err(|wrong| ConfigProblem::new(&format!("endpoints.{name}.key"), wrong))?;
             }
         }

@@ -12,7 +12,7 @@ pub enum ConfigError {
     Unreadable {
         /// The file.
         path: String,
-        /// What the system says.
+        /// The system's error message.
         reason: String,
     },
     /// The file is in another encoding.
@@ -32,20 +32,20 @@ pub enum ConfigError {
         line: u64,
         /// From 1.
         column: u64,
-        /// What is wrong.
+        /// The problem.
         message: String,
         /// The lines around it.
         snippet: String,
     },
     /// A value that is well-formed but invalid. The registry finds the line of the key; see
-    /// [`located`](super::located).
+    /// [`locate`](super::locate).
     #[error("{path}: {key}: {message}")]
     Value {
         /// The file.
         path: String,
         /// The key, with dots.
         key: String,
-        /// What is wrong.
+        /// The problem.
         message: String,
     },
     /// A file that somebody else's config must not choose: its text would be sent to a model.
@@ -61,7 +61,7 @@ pub enum ConfigError {
     Override {
         /// The setting as given.
         setting: String,
-        /// What is wrong.
+        /// The problem.
         message: String,
     },
 }
@@ -69,19 +69,19 @@ pub enum ConfigError {
 impl ConfigError {
     /// A `--set` that cannot be applied. Secrets in the setting are not shown.
     pub fn of_override(setting: &str, message: String) -> Self {
-        ConfigError::Override { setting: shown(setting), message }
+        ConfigError::Override { setting: redact(setting), message }
     }
 }
 
 /// A line of a config, from 1, as messages show it.
 pub(super) fn snippet(text: &str, line: u64) -> String {
     let found = text.lines().nth(usize::try_from(line.saturating_sub(1)).unwrap_or(0));
-    format!("{line:>4} | {}", shown(found.unwrap_or("")))
+    format!("{line:>4} | {}", redact(found.unwrap_or("")))
 }
 
 /// A part of a config for a message. The parts of URLs that may be secret (user name, password,
 /// query) are left out.
-fn shown(text: &str) -> String {
+fn redact(text: &str) -> String {
     let mut shown = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("://") {
@@ -102,14 +102,14 @@ fn shown(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::shown;
+    use super::redact;
 
     #[test]
     fn what_may_be_a_key_is_not_shown() {
         let line = "url: \"https://me:pw@a.example/x/y?token=s3cret#z\" # see http://b.example/?q";
         let expected = "url: \"https://[...]@a.example/x/y?[...]\" # see http://b.example/?[...]";
-        assert_eq!(shown(line), expected);
-        assert_eq!(shown("a: b"), "a: b");
-        assert_eq!(shown("u: http://p@ss@h"), "u: http://[...]@h");
+        assert_eq!(redact(line), expected);
+        assert_eq!(redact("a: b"), "a: b");
+        assert_eq!(redact("u: http://p@ss@h"), "u: http://[...]@h");
     }
 }

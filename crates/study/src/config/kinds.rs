@@ -44,7 +44,7 @@ static MODEL_NAMES: LazyLock<Vec<&'static str>> =
 
 impl ApiKind {
     /// The API with this name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         API_KINDS.iter().copied().find(|kind| kind.as_str() == name)
     }
 
@@ -57,7 +57,7 @@ impl ApiKind {
     /// does not begin with an API.
     pub fn in_name(name: &str) -> Option<(Self, &str)> {
         let (kind, rest) = name.split_once('/')?;
-        Some((ApiKind::named(kind)?, rest)).filter(|_| !rest.is_empty())
+        Some((ApiKind::from_name(kind)?, rest)).filter(|_| !rest.is_empty())
     }
 
     /// Its name in settings.
@@ -98,7 +98,7 @@ impl ModelKind {
     }
 
     /// The kind with this name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         MODEL_KINDS.iter().copied().find(|kind| kind.as_str() == name)
     }
 
@@ -143,14 +143,15 @@ impl Serialize for ModelKind {
 
 impl<'de> Deserialize<'de> for ApiKind {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let named = NamedVariant { what: "ApiKind", names: &API_NAMES, find: ApiKind::named };
+        let named = NamedVariant { what: "ApiKind", names: &API_NAMES, find: ApiKind::from_name };
         deserializer.deserialize_enum(named.what, named.names, named)
     }
 }
 
 impl<'de> Deserialize<'de> for ModelKind {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let named = NamedVariant { what: "ModelKind", names: &MODEL_NAMES, find: ModelKind::named };
+        let named =
+            NamedVariant { what: "ModelKind", names: &MODEL_NAMES, find: ModelKind::from_name };
         deserializer.deserialize_enum(named.what, named.names, named)
     }
 }

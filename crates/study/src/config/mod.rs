@@ -2,7 +2,7 @@
 //!
 //! - [`ConfigFile`]: a config as a study loads it, with the templates that it names.
 //! - [`load`], [`with_overrides`]: a typed config from a file and `--set KEY=VALUE`.
-//! - [`located`]: the line of an invalid value.
+//! - [`locate`]: the line of an invalid value.
 //! - [`ModelConfig`], [`RequestConfig`]: the parts that all experiments have in common; [`RequestKeys`]: a config that has
 //!   keys of its own for the second.
 //! - [`BaseUrl`], [`AnswersFile`], [`KeyVariable`]: settings that only the user of this invocation
@@ -30,7 +30,7 @@ pub use error::ConfigError;
 pub use file::ConfigFile;
 pub use kinds::{ApiKind, ModelKind};
 pub use named::{AnswersFile, BaseUrl, KeyVariable};
-pub use place::located;
+pub use place::locate;
 pub use request_keys::RequestKeys;
 pub use schema::{drawn_if_left_out, schema_of};
 pub use wrong::{ConfigProblem, figure, names_folder, within};

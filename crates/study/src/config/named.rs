@@ -68,8 +68,8 @@ impl KeyVariable {
     /// A variable named by the user.
     ///
     /// # Errors
-    /// What is wrong with the name. The name is not shown, because it may be a key.
-    pub fn given(name: &str) -> Result<Self, &'static str> {
+    /// The problem with the name. The name is not shown, because it may be a key.
+    pub fn from_name(name: &str) -> Result<Self, &'static str> {
         let mut bytes = name.bytes();
         let begins = bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
         if begins && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_') {

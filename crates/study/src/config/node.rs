@@ -95,7 +95,7 @@ fn spelling(text: &str, location: Location) -> Option<String> {
     text.get(begin..end).map(str::to_owned)
 }
 
-/// What the YAML reader gives.
+/// A value from the YAML reader.
 enum RawYaml {
     Group(Vec<(Spanned<String>, Spanned<RawYaml>)>),
     List(Vec<Spanned<RawYaml>>),

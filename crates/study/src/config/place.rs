@@ -9,7 +9,7 @@ use super::node::{Place, YamlContent, YamlNode};
 /// in the file, or of the nearest group around it. A value from `--set` is reported as such,
 /// because it is in no line. Keys are written with dots and list items in brackets, from 0:
 /// `topic.options[2]`.
-pub fn located(error: ConfigError, file: &Path, text: &str, overrides: &[String]) -> ConfigError {
+pub fn locate(error: ConfigError, file: &Path, text: &str, overrides: &[String]) -> ConfigError {
     let ConfigError::Value { path, key, message } = error else { return error };
     let place = key.split('[').next().unwrap_or(&key).to_owned();
     if let Some(setting) = overrides.iter().rev().find(|setting| sets(setting, &place)) {

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::error::ConfigError;
 use super::file::ConfigFile;
 use super::wrong::ConfigProblem;
-use crate::template::{TemplateError, TemplateText, Templates, listed};
+use crate::template::{TemplateError, TemplateText, Templates, variable_list};
 
 /// The built-in templates, replaced by those in the folder that a config names, read and
 /// checked. `folder` is its value of the key `prompts`.
@@ -52,8 +52,8 @@ pub(super) fn prompts(
             let message = format!(
                 "{}{place}: there is no {{{unknown}}}; the built-in {name} names {}, other templates {}",
                 file.display(),
-                listed(&own),
-                listed(others)
+                variable_list(&own),
+                variable_list(others)
             );
             return Err(wrong(message));
         }

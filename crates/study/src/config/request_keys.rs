@@ -11,15 +11,15 @@ pub struct RequestKeys {
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<String>,
     /// From 0 to 2; null leaves it to the provider.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "given")]
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "nullable")]
     temperature: Option<Option<f64>>,
     /// The longest answer, in tokens; null leaves it to the provider.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "given")]
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "nullable")]
     max_tokens: Option<Option<u32>>,
 }
 
 /// A value that may be null, which is another thing than none.
-fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+fn nullable<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(deserializer).map(Some)

@@ -16,7 +16,7 @@ use super::node::{Place, YamlContent, YamlKey, YamlNode};
 /// Why a value is not of a type.
 #[derive(Debug)]
 pub(super) struct Mistake {
-    /// `None` for what is in no file.
+    /// `None` for values that are in no file.
     pub(super) place: Option<Place>,
     /// In the words of deserialisers.
     pub(super) said: String,
@@ -30,7 +30,7 @@ pub(super) struct Mistake {
 ///
 /// # Errors
 /// The first [`Mistake`].
-pub(super) fn typed<T: DeserializeOwned>(node: &YamlNode) -> Result<T, Mistake> {
+pub(super) fn deserialize<T: DeserializeOwned>(node: &YamlNode) -> Result<T, Mistake> {
     T::deserialize(node).map_err(|mistake| mistake.at(node.place.or(Some((1, 1)))))
 }
 
@@ -76,7 +76,7 @@ impl de::Error for Mistake {
 }
 
 impl YamlNode {
-    fn unexpected(&self) -> Unexpected<'_> {
+    fn as_unexpected(&self) -> Unexpected<'_> {
         match &self.content {
             YamlContent::Group(_) => Unexpected::Map,
             YamlContent::List(_) => Unexpected::Seq,
@@ -113,7 +113,7 @@ impl<'de> Deserializer<'de> for &'de YamlNode {
             YamlContent::Plain(..) => visitor.visit_unit(),
         };
         match &self.content {
-            // What is wrong with a group as a whole is placed by what is around it.
+            // A mistake in a group as a whole is placed by the node around it.
             YamlContent::Group(_) => read,
             _ => read.map_err(|mistake| mistake.at(self.place)),
         }
@@ -154,7 +154,7 @@ impl<'de> Deserializer<'de> for &'de YamlNode {
     ) -> Result<V::Value, Mistake> {
         match &self.content {
             YamlContent::List(_) => {
-                Err(Mistake::invalid_type(self.unexpected(), &visitor).at(self.place))
+                Err(Mistake::invalid_type(self.as_unexpected(), &visitor).at(self.place))
             }
             // An empty file is a config without keys.
             YamlContent::Plain(Value::Null, _) if self.place.is_none() => {
@@ -184,7 +184,7 @@ impl<'de> Deserializer<'de> for &'de YamlNode {
             },
             _ => {
                 let known = format!("one of {}", variants.join(", "));
-                Err(Mistake::invalid_type(self.unexpected(), &known.as_str()))
+                Err(Mistake::invalid_type(self.as_unexpected(), &known.as_str()))
             }
         };
         read.map_err(|mistake| mistake.at(self.place))
@@ -196,10 +196,10 @@ impl<'de> Deserializer<'de> for &'de YamlNode {
     }
 }
 
-/// What is left of a group.
+/// The remaining entries of a group.
 struct YamlEntries<'de> {
     rest: &'de [(YamlKey, YamlNode)],
-    /// Whose key was read.
+    /// The entry whose key was read last.
     last: Option<&'de (YamlKey, YamlNode)>,
 }
 
@@ -235,7 +235,7 @@ impl<'de> MapAccess<'de> for YamlEntries<'de> {
     }
 }
 
-/// What is left of a list.
+/// The remaining items of a list.
 struct YamlItems<'de> {
     rest: &'de [YamlNode],
     /// The number of the next, from 0.
@@ -261,7 +261,7 @@ impl<'de> SeqAccess<'de> for YamlItems<'de> {
     }
 }
 
-/// One of several kinds of value, and what it has beside its name.
+/// One of several kinds of value, and the data besides its name.
 struct YamlVariant<'de> {
     name: &'de str,
     value: Option<&'de YamlNode>,
@@ -290,7 +290,7 @@ impl<'de> VariantAccess<'de> for YamlVariant<'de> {
     fn unit_variant(self) -> Result<(), Mistake> {
         match self.value {
             Some(value) if !value.is_nothing() => {
-                Err(Mistake::invalid_type(value.unexpected(), &"no value").at(value.place))
+                Err(Mistake::invalid_type(value.as_unexpected(), &"no value").at(value.place))
             }
             _ => Ok(()),
         }
@@ -331,7 +331,7 @@ mod tests {
     type Items = BTreeMap<String, Vec<Item>>;
 
     fn read(text: &str) -> Result<Items, Mistake> {
-        typed(&YamlNode::read(text).unwrap())
+        deserialize(&YamlNode::read(text).unwrap())
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub fn figure(value: f64) -> String {
 pub struct ConfigProblem {
     /// The key, with dots; list items in brackets, from 0: `topic.options[2]`.
     pub key: String,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
 }
 
@@ -32,7 +32,7 @@ impl ConfigProblem {
         ConfigProblem { key: key.to_owned(), message: message.into() }
     }
 
-    /// This error in a given file; [`located`](super::located) adds its line.
+    /// This error in a given file; [`locate`](super::locate) adds its line.
     pub fn at(self, path: &Path) -> ConfigError {
         let ConfigProblem { key, message } = self;
         ConfigError::Value { path: path.display().to_string(), key, message }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::error::{ConfigError, snippet};
 use super::node::{Place, YamlNode};
-use super::typed::{Mistake, typed};
+use super::typed::{Mistake, deserialize};
 use retold::encoding;
 use retold::encoding::TextError;
 use retold::explain::{explain, not_finite};
@@ -54,7 +54,7 @@ pub fn relative_to(config: &Path, path: &Path) -> PathBuf {
 /// [`ConfigError::Invalid`] with the line.
 pub fn load<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, ConfigError> {
     let node = node(path, text)?;
-    typed(&node).map_err(|mistake| of_mistake(path, text, &mistake))
+    deserialize(&node).map_err(|mistake| of_mistake(path, text, &mistake))
 }
 
 /// The value of a config.
@@ -66,7 +66,7 @@ fn node(path: &Path, text: &str) -> Result<YamlNode, ConfigError> {
     })
 }
 
-/// What a YAML reader says, without the place.
+/// The message of a YAML reader, without the place.
 fn reason(said: &str) -> &str {
     said.rsplit_once(" at line ").map_or(said, |(reason, _)| reason)
 }
@@ -104,7 +104,7 @@ pub(super) fn load_with<T: Serialize + DeserializeOwned>(
         let wrong = |message: &str| ConfigError::of_override(setting, explain(message));
         let whole = serde_json::to_value(&config).map_err(|e| wrong(&e.to_string()))?;
         let whole = YamlNode::of_value(with_setting(whole, setting)?);
-        config = typed(&whole).map_err(|mistake| wrong(&mistake.said))?;
+        config = deserialize(&whole).map_err(|mistake| wrong(&mistake.said))?;
     }
     Ok(config)
 }

@@ -12,7 +12,7 @@ pub struct OriginalComparison {
     pub compared: u64,
     /// The differences, one line each, with the reason if it is known.
     pub differences: Vec<String>,
-    /// What the original has that is not compared, one line each.
+    /// The parts of the original that are not compared, one line each.
     pub not_compared: Vec<String>,
 }
 
@@ -25,7 +25,7 @@ impl OriginalComparison {
         }
     }
 
-    /// Returns what was read; an error is added as a difference.
+    /// Returns the value that was read; an error is added as a difference.
     pub fn read<T>(&mut self, read: Result<T, OriginalError>) -> Option<T> {
         read.map_err(|e| self.differences.push(e.to_string())).ok()
     }

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::OriginalError;
-use crate::config::{ConfigError, ConfigProblem, located};
+use crate::config::{ConfigError, ConfigProblem, locate};
 use retold::explain::explain;
 
 /// A JSON file of an original run.
@@ -37,7 +37,7 @@ impl JsonFile {
     pub fn wrong(&self, wrong: ConfigProblem) -> OriginalError {
         let ConfigProblem { key, message } = wrong;
         let path = self.path.clone();
-        let found = located(
+        let found = locate(
             ConfigError::Value { path: path.clone(), key, message },
             Path::new(&self.path),
             &self.text,
@@ -61,8 +61,8 @@ impl JsonFile {
 /// A value in its type. `inside` is the key of the value, if any.
 ///
 /// # Errors
-/// The invalid key, or the group that lacks one, and what is wrong.
-pub fn typed<T: DeserializeOwned>(value: &Value, inside: &str) -> Result<T, ConfigProblem> {
+/// The invalid key, or the group that lacks one, and the problem.
+pub fn from_value<T: DeserializeOwned>(value: &Value, inside: &str) -> Result<T, ConfigProblem> {
     serde_path_to_error::deserialize(value).map_err(|e| {
         let below = if e.path().iter().len() == 0 { String::new() } else { e.path().to_string() };
         let dot = if inside.is_empty() || below.is_empty() { "" } else { "." };
@@ -113,7 +113,7 @@ mod tests {
             ),
             (json!(1), "games", "games: expected a group of keys, not the number 1"),
         ] {
-            assert_eq!(typed::<Rounds>(&value, inside).unwrap_err().to_string(), said);
+            assert_eq!(from_value::<Rounds>(&value, inside).unwrap_err().to_string(), said);
         }
     }
 }

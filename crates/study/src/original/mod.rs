@@ -2,7 +2,7 @@
 //! the original answers reply, by call path. The result is a normal run that can be replayed,
 //! checked and audited.
 //!
-//! - [`OriginalFolder`]: the folder of an original run; its errors say what is missing or inconsistent.
+//! - [`OriginalFolder`]: the folder of an original run; its errors name the missing or inconsistent data.
 //! - [`Rows`], [`JsonFile`], [`lines`]: its tables, JSON and JSON Lines.
 //! - [`Answers`]: the model that gives the original answers.
 //! - [`OriginalComparison`]: compares our outputs with the original's; [`Pairs`]: their rows next to ours;
@@ -24,7 +24,7 @@ pub use answers::Answers;
 pub use compare::{OriginalComparison, Outputs};
 pub use error::OriginalError;
 pub use folder::OriginalFolder;
-pub use json::{JsonFile, typed};
+pub use json::{JsonFile, from_value};
 pub use lines::lines;
 pub use pairs::Pairs;
 pub use rows::{OriginalRow, Rows};
@@ -41,7 +41,7 @@ pub struct Original {
     pub study: Study,
     /// The original answers, by call path.
     pub model: Arc<dyn Model>,
-    /// What the original did not record, one line each. It is reported, not invented.
+    /// The data that the original did not record, one line each. They are reported, not invented.
     pub notes: Vec<String>,
     /// Compares our outputs with the original's.
     pub compare: Compare,

@@ -4,7 +4,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::fields::ConditionFields;
-use super::strategy::compiled;
+use super::strategy::compile;
 use crate::config::ConfigProblem;
 use retold::id::CallPath;
 use retold::patterns::PatternBudget;
@@ -35,7 +35,7 @@ impl ParserConditions {
             text => Ok(text.as_deref().map(Pattern::new)),
         };
         let prompt =
-            prompt.as_deref().map(|text| compiled(text, patterns, &format!("{key}.prompt")));
+            prompt.as_deref().map(|text| compile(text, patterns, &format!("{key}.prompt")));
         Ok(ParserConditions {
             call: pattern("call", call)?,
             model: pattern("model", model)?,
@@ -43,7 +43,7 @@ impl ParserConditions {
         })
     }
 
-    /// Whether all conditions hold. Nothing fits a condition on what is not known.
+    /// True if all conditions hold. Nothing fits a condition on an unknown call or request.
     pub(super) fn fits(&self, call: Option<&CallPath>, request: Option<&Request>) -> bool {
         let ParserConditions { call: calls, model, prompt } = self;
         let is_call = |calls: &Pattern| call.is_some_and(|call| calls.has_call(call.as_str()));

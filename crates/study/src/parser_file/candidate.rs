@@ -1,4 +1,4 @@
-//! What a strategy finds in one place, and which of it counts.
+//! The candidates that a strategy finds in one place, and the choice among them.
 
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ pub(super) enum Candidate {
 ///
 /// # Errors
 /// The doubts, if nothing counts.
-pub(super) fn picked(
+pub(super) fn pick_value(
     pick: Pick,
     found: impl Iterator<Item = Candidate>,
 ) -> Result<FoundValue<Value>, Vec<String>> {

@@ -1,6 +1,6 @@
 //! Digits that something joins: `1,000`, `1.234,56`, `1 234 567`.
 
-/// What stands between two groups of digits.
+/// The joiner between two groups of digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Joiner {
     Comma,
@@ -83,7 +83,7 @@ impl<'t> DigitGroups<'t> {
                 Joiner::Point if count == 1 => {}
                 // `1 234` may be two numbers; `1 234 567` hardly is three.
                 Joiner::Space if count == 1 || self.first.len() == 3 => return None,
-                _ => return Some(vec![self.joined(count)]),
+                _ => return Some(vec![self.join(count)]),
             }
         }
         if count == 1 && matches!(joiner, Joiner::Point | Joiner::LatexComma) {
@@ -95,7 +95,7 @@ impl<'t> DigitGroups<'t> {
             && self.are_thousands(before)
             && has_decimals(joiner, before, *last_joiner)
         {
-            return Some(vec![format!("{}.{last}", self.joined(before))]);
+            return Some(vec![format!("{}.{last}", self.join(before))]);
         }
         self.list()
     }
@@ -107,7 +107,7 @@ impl<'t> DigitGroups<'t> {
             && self.more[..count].iter().all(|(_, digits)| digits.len() == 3)
     }
 
-    fn joined(&self, count: usize) -> String {
+    fn join(&self, count: usize) -> String {
         std::iter::once(self.first)
             .chain(self.more[..count].iter().map(|(_, digits)| *digits))
             .collect()

@@ -5,7 +5,7 @@ use retold::escaping::printable;
 /// How much of an answer a warning shows, in characters.
 const SHOWN: usize = 40;
 
-/// What a decision's warnings say besides the repairs of JSON.
+/// The warnings of a decision besides the repairs of JSON.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ReadingDoubt {
     /// Digits that are not certainly one number.

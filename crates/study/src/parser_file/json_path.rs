@@ -39,7 +39,7 @@ impl JsonPath {
         let mut may_have_key = text == rest;
         while !rest.is_empty() {
             if let Some(inner) = rest.strip_prefix('[') {
-                let (step, after) = bracketed(inner)?;
+                let (step, after) = parse_bracket(inner)?;
                 steps.push(step);
                 (rest, may_have_key) = (after, false);
                 continue;
@@ -76,7 +76,7 @@ impl JsonPath {
 }
 
 /// `0]`, `-1]` or `'a key']`, and what follows.
-fn bracketed(inner: &str) -> Result<(PathStep, &str), PathError> {
+fn parse_bracket(inner: &str) -> Result<(PathStep, &str), PathError> {
     for quote in ['\'', '"'] {
         if let Some(inner) = inner.strip_prefix(quote) {
             let (key, after) = inner.split_once(&format!("{quote}]")).ok_or(PathError::Open)?;

@@ -1,8 +1,8 @@
-//! What is found at a path in JSON: in a whole text, or between other text.
+//! The values at a path in JSON: in a whole text, or between other text.
 
 use serde_json::Value;
 
-use super::candidate::{Candidate, picked};
+use super::candidate::{Candidate, pick_value};
 use super::doubt::ReadingDoubt;
 use super::fields::Pick;
 use super::json_path::JsonPath;
@@ -57,8 +57,8 @@ impl<'a> JsonSearch<'a> {
     }
 
     /// The value that counts, with the warnings.
-    pub(super) fn picked(mut self, pick: Pick) -> Result<FoundValue<Value>, Vec<String>> {
-        let picked = picked(pick, self.found.into_iter())?;
+    pub(super) fn pick(mut self, pick: Pick) -> Result<FoundValue<Value>, Vec<String>> {
+        let picked = pick_value(pick, self.found.into_iter())?;
         self.repairs.sort_unstable();
         self.repairs.dedup();
         self.doubts.dedup();

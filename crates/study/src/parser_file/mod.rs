@@ -38,7 +38,7 @@ use serde_json::{Value, json};
 use self::attach::ParserConditions;
 use self::fields::{FileFields, ParserFields};
 use self::rules::FileRules;
-use crate::config::{ConfigError, ConfigProblem, load, located, read_text, schema_of};
+use crate::config::{ConfigError, ConfigProblem, load, locate, read_text, schema_of};
 use retold::decide::{Chooser, NOTHING_FOUND, PARSER_FILE};
 use retold::id::CallPath;
 use retold::members::Members;
@@ -71,11 +71,11 @@ impl ParserFile {
     pub fn new(path: &Path, text: &str) -> Result<Self, ConfigError> {
         let file: FileFields = load(path, text)?;
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-        Self::made(&file, &name, &hash_of(text.as_bytes()))
-            .map_err(|wrong| located(wrong.at(path), path, text, &[]))
+        Self::from_fields(&file, &name, &hash_of(text.as_bytes()))
+            .map_err(|wrong| locate(wrong.at(path), path, text, &[]))
     }
 
-    fn made(file: &FileFields, name: &str, hash: &[u8; 32]) -> Result<Self, ConfigProblem> {
+    fn from_fields(file: &FileFields, name: &str, hash: &[u8; 32]) -> Result<Self, ConfigProblem> {
         let FileFields { rules, parsers } = file;
         let rules = FileRules::new(*rules)?;
         if parsers.is_empty() || parsers.len() > MOST_PARSERS {
@@ -145,7 +145,7 @@ fn parser_of(
         "file": name,
         "parser": fields,
     });
-    if let Some(rules) = rules.recorded() {
+    if let Some(rules) = rules.number() {
         file.set("rules", rules.into());
     }
     let spec = ParserSpec {
@@ -160,7 +160,7 @@ fn parser_of(
 /// A parser that a config writes down as a parser file would: its name and its strategies.
 ///
 /// # Errors
-/// The key of the config, `name` or `strategies`, and what is wrong with it.
+/// The key of the config, `name` or `strategies`, and the problem with it.
 pub fn written_parser(
     name: &str,
     strategies: &Value,

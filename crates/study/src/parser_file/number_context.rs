@@ -1,5 +1,5 @@
-//! What stands directly before and after digits, and belongs to the number: its sign, its currency,
-//! its exponent.
+//! The characters directly before and after digits that belong to the number: its sign, its
+//! currency, its exponent.
 
 /// Signs of money before an amount.
 const CURRENCIES: &str = "$€£¥₹₽₩₺₫₪₦₱฿¢";
@@ -27,7 +27,7 @@ fn is_joining(c: char) -> bool {
     c.is_alphabetic() && !is_spaceless
 }
 
-/// What stands before the first digit.
+/// The characters before the first digit.
 pub(super) struct NumberStart {
     /// Where the number begins, in bytes.
     pub(super) at: usize,
@@ -38,7 +38,7 @@ pub(super) struct NumberStart {
     pub(super) is_doubtful: bool,
 }
 
-/// What stands after the last digit.
+/// The characters after the last digit.
 pub(super) struct NumberEnd<'t> {
     /// Where the number ends, in bytes.
     pub(super) at: usize,

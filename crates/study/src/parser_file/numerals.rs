@@ -70,7 +70,7 @@ fn read(text: &str, start: usize) -> (usize, Vec<Numeral>) {
         }
     }
     if let (Some(exponent), Some(last)) = (end.exponent, numbers.last_mut()) {
-        match scaled(last, exponent) {
+        match scale(last, exponent) {
             Some(number) => *last = number,
             None => return (end.at, doubtful()),
         }
@@ -82,7 +82,7 @@ fn read(text: &str, start: usize) -> (usize, Vec<Numeral>) {
 }
 
 /// A number with an exponent, without one if it is whole.
-fn scaled(number: &str, exponent: &str) -> Option<String> {
+fn scale(number: &str, exponent: &str) -> Option<String> {
     let exponent = exponent.replace(['−', '–'], "-");
     let value: f64 = format!("{number}e{exponent}").parse().ok()?;
     value.is_finite().then(|| format!("{value}"))

@@ -65,7 +65,7 @@ impl Options {
     }
 
     /// The options that a text has, as they are written in the file.
-    pub(super) fn found(&self, text: &str) -> Vec<&str> {
+    pub(super) fn find_all(&self, text: &str) -> Vec<&str> {
         self.found_after(text, 0)
     }
 
@@ -84,8 +84,8 @@ impl Options {
 
     /// Those that end after a position.
     fn found_after(&self, text: &str, start: usize) -> Vec<&str> {
-        let joined = self.rules.joined(text);
-        let after = self.rules.joined(text.get(start..).unwrap_or("")).len();
+        let joined = self.rules.join_words(text);
+        let after = self.rules.join_words(text.get(start..).unwrap_or("")).len();
         let found = self.pattern.find_iter(&joined);
         let found = found.filter(|found| found.end() + after > joined.len());
         found.filter_map(|found| self.option(found.as_str())).collect()
@@ -105,7 +105,7 @@ impl FileRules {
     /// A text in which an option is searched. With the second rules, words that a hyphen or an
     /// apostrophe joins (`no-one`, `can't`) are joined by `_`, which belongs to a word, and the `_`
     /// of emphasis is left out.
-    fn joined(self, text: &str) -> String {
+    fn join_words(self, text: &str) -> String {
         if self == FileRules::First {
             return text.to_owned();
         }
@@ -142,7 +142,7 @@ impl FileRules {
         match self {
             FileRules::First => text.to_lowercase(),
             FileRules::Second => {
-                let joined = self.joined(text).to_lowercase();
+                let joined = self.join_words(text).to_lowercase();
                 let words = joined.split(|c: char| c.is_whitespace() || c == '_');
                 words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
             }

@@ -13,9 +13,9 @@ use retold::patterns::PatternBudget;
 /// The name of code fences.
 const FENCE: &str = "```";
 
-/// What begins and ends a part.
+/// The mark that begins and ends a part.
 enum PartMark {
-    /// Three backticks or more: every second one ends what the one before began.
+    /// Three backticks or more: every second one ends the part that the one before began.
     Fence,
     /// The tags with this name.
     Tag { name: String, pattern: Regex },
@@ -31,7 +31,7 @@ pub(super) struct AnswerPart {
 /// A part as it was found.
 pub(super) struct SearchedPart<'t> {
     pub(super) text: Cow<'t, str>,
-    /// What was never closed, and therefore left out.
+    /// The part that was never closed, and therefore left out.
     pub(super) left_out: Option<ReadingDoubt>,
 }
 
@@ -152,9 +152,10 @@ impl PartMark {
         })
     }
 
-    /// What the marks enclose, in order: where each begins and ends, and whether it is closed. What
-    /// only ends began before the text: some models leave the opening tag to the prompt.
-    fn enclosed(&self, text: &str) -> Vec<(usize, usize, bool)> {
+    /// The parts that the marks enclose, in order: where each begins and ends, and whether it is
+    /// closed. A part with only an end began before the text: some models leave the opening tag to
+    /// the prompt.
+    fn spans(&self, text: &str) -> Vec<(usize, usize, bool)> {
         let mut enclosed: Vec<(usize, usize, bool)> = Vec::new();
         let mut open: Option<usize> = None;
         let mut mark = |start: usize, end: usize, is_closing: bool| {
@@ -163,7 +164,7 @@ impl PartMark {
                 return;
             }
             match (open.take(), enclosed.last_mut()) {
-                // A second closing tag ends what the first did not.
+                // A second closing tag ends the part that the first did not.
                 (None, Some((_, known, _))) => *known = end,
                 (from, _) => enclosed.push((from.unwrap_or(0), end, true)),
             }
@@ -195,7 +196,7 @@ impl PartMark {
     /// Where the part after the last closing mark begins and ends, and whether an open one ends it.
     /// The whole text if the mark does not occur in it, and nothing if it is never closed.
     fn after(&self, text: &str) -> (usize, usize, bool) {
-        let enclosed = self.enclosed(text);
+        let enclosed = self.spans(text);
         let closed = enclosed.iter().rev().find(|(_, _, closed)| *closed);
         let open = enclosed.last().filter(|(_, _, closed)| !closed);
         match (closed, open) {
@@ -208,7 +209,7 @@ impl PartMark {
 
     /// The text outside, in lines of its own, and whether something was never closed.
     fn outside(&self, text: &str) -> (String, bool) {
-        let enclosed = self.enclosed(text);
+        let enclosed = self.spans(text);
         let (mut outside, mut at) = (String::new(), 0);
         for (start, end, _) in &enclosed {
             outside.push_str(text.get(at..*start).unwrap_or(""));

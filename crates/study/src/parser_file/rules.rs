@@ -32,7 +32,7 @@ impl FileRules {
     }
 
     /// The number that is recorded with decisions; those of the first rules have none.
-    pub(super) fn recorded(self) -> Option<u32> {
+    pub(super) fn number(self) -> Option<u32> {
         match self {
             FileRules::First => None,
             FileRules::Second => Some(2),

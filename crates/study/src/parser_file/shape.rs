@@ -77,7 +77,7 @@ impl Shape {
                 }))
             }
             Shape::OneOf(options) => {
-                let found = options.found(text).into_iter();
+                let found = options.find_all(text).into_iter();
                 Box::new(found.map(|option| Candidate::Certain(option.into())))
             }
         }

@@ -3,7 +3,7 @@
 use regex::Regex;
 use serde_json::Value;
 
-use super::candidate::picked;
+use super::candidate::pick_value;
 use super::fields::{Pick, StrategyFields, check_name};
 use super::json_path::JsonPath;
 use super::json_search::JsonSearch;
@@ -105,14 +105,14 @@ fn one(
                     value => search.value(value, &[]),
                 }
             }
-            return search.picked(pick);
+            return search.pick(pick);
         }
         let answered = match is_answer {
             true => without_open_reasoning(answer.text),
             false => SearchedPart::whole(answer.text),
         };
         let searched = part.of(&answered.text);
-        place.picked(&searched.text, rules, &shape, pick).map_err(|mut warnings| {
+        place.pick(&searched.text, rules, &shape, pick).map_err(|mut warnings| {
             let left_out = answered.left_out.or(searched.left_out);
             warnings.extend(left_out.map(|doubt| doubt.to_string()));
             warnings
@@ -123,7 +123,7 @@ fn one(
 
 impl ValuePlace {
     /// The value that counts in a text.
-    fn picked(
+    fn pick(
         &self,
         text: &str,
         rules: FileRules,
@@ -131,17 +131,17 @@ impl ValuePlace {
         pick: Pick,
     ) -> Result<FoundValue<Value>, Vec<String>> {
         match self {
-            ValuePlace::WholeText => picked(pick, shape.in_text(text)),
-            ValuePlace::LastLine => picked(pick, shape.in_last_line(text)),
+            ValuePlace::WholeText => pick_value(pick, shape.in_text(text)),
+            ValuePlace::LastLine => pick_value(pick, shape.in_last_line(text)),
             ValuePlace::Matches(pattern) => {
                 let pieces = pattern.captures_iter(text).take(MOST_MATCHES);
                 let pieces = pieces.filter_map(|found| found.get(1).or_else(|| found.get(0)));
-                picked(pick, pieces.flat_map(|piece| shape.in_text(piece.as_str())))
+                pick_value(pick, pieces.flat_map(|piece| shape.in_text(piece.as_str())))
             }
             ValuePlace::Json(path) => {
                 let mut search = JsonSearch::new(rules, path, shape);
                 search.text(text);
-                search.picked(pick)
+                search.pick(pick)
             }
             // Its arguments are no part of the text.
             ValuePlace::Call(..) => Err(Vec::new()),
@@ -181,7 +181,7 @@ fn place(
         check_name(tag, &format!("{key}.tag"))?;
         let name = regex::escape(tag);
         let pattern = format!(r"(?is)<{name}(?:\s[^<>]*)?>(.*?)</{name}\s*>");
-        let pattern = compiled(&pattern, patterns, &format!("{key}.tag"))?;
+        let pattern = compile(&pattern, patterns, &format!("{key}.tag"))?;
         return Ok((ValuePlace::Matches(pattern), Some(format!("{tag}_tag"))));
     }
     let path = json.as_deref().map(JsonPath::new).transpose();
@@ -195,7 +195,7 @@ fn place(
         return Ok((ValuePlace::Json(path), Some("json".to_owned())));
     }
     if let Some(pattern) = regex {
-        let pattern = compiled(pattern, patterns, &format!("{key}.regex"))?;
+        let pattern = compile(pattern, patterns, &format!("{key}.regex"))?;
         return Ok((ValuePlace::Matches(pattern), Some("regex".to_owned())));
     }
     Ok(match (last_line, whole_text) {
@@ -208,8 +208,8 @@ fn place(
 /// A pattern of the user's.
 ///
 /// # Errors
-/// What is wrong with it.
-pub(super) fn compiled(
+/// The key, and the problem with the pattern.
+pub(super) fn compile(
     pattern: &str,
     patterns: &mut PatternBudget,
     key: &str,
@@ -229,7 +229,7 @@ pub(super) fn built(
     patterns.compile(pattern, LARGEST_PROGRAM).map_err(|error| {
         let message = match error {
             PatternError::Syntax(error) => {
-                // The last line says what is wrong; those above it point into the pattern.
+                // The last line has the reason; those above it point into the pattern.
                 let said = error.to_string();
                 let said = said.lines().last().unwrap_or("").trim();
                 let said = said.strip_prefix("error: ").unwrap_or(said);

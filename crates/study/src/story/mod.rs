@@ -1,6 +1,6 @@
-//! The whole story of a part of a run, such as a participant: what the facts say about it, in
-//! order, each with the exchanges that it came from: call path, prompt hash, and the places of
-//! question, answer and decision in the log.
+//! The whole story of a part of a run, such as a participant: the facts about it, in order, each
+//! with the exchanges that it came from: call path, prompt hash, and the places of question, answer
+//! and decision in the log.
 //!
 //! An experiment turns its facts into [`Chapter`]s; [`tell`] finds their exchanges, and [`text`]
 //! formats them.
@@ -14,10 +14,10 @@ use serde::Serialize;
 use retold::id::{CallPath, PromptHash, Sample, Seq};
 use retold::run::{OutputError, RunRecord};
 
-pub use show::indented;
+pub use show::indent;
 pub use show::text;
 
-/// What a fact says.
+/// The statements of a fact.
 #[derive(Debug)]
 pub struct Chapter {
     /// A short description.
@@ -43,7 +43,7 @@ impl StoryStatement {
         StoryStatement { label, text, call: None, used: true, optional: false }
     }
 
-    /// What the last answer of a call says.
+    /// A statement from the last answer of a call.
     pub fn new(label: &str, text: impl Into<String>, call: String) -> StoryStatement {
         StoryStatement { call: Some(call), ..StoryStatement::plain(label, text) }
     }
@@ -79,7 +79,7 @@ struct StoryLine {
     exchanges: Vec<StoryExchange>,
 }
 
-/// A question, and what is recorded about it.
+/// A question, and the data recorded about it.
 #[derive(Debug, Serialize)]
 struct StoryExchange {
     call: CallPath,
@@ -134,7 +134,7 @@ pub fn tell(
     for (seq, chapter) in chapters {
         let mut lines = Vec::new();
         for line in chapter.lines {
-            let asked = asked(record, &line)?;
+            let asked = exchanges(record, &line)?;
             mentioned.extend(asked.iter().map(|asked| asked.call.clone()));
             // An optional turn that was not asked for.
             if line.optional && asked.is_empty() {
@@ -144,12 +144,12 @@ pub fn tell(
         }
         told.push(StoryPart { what: chapter.what, fact: Some(seq), lines });
     }
-    told.extend(unmentioned(record, about, &mentioned)?);
+    told.extend(unmentioned_calls(record, about, &mentioned)?);
     Ok(told)
 }
 
 /// The exchanges that a line came from: all samples of its call.
-fn asked(
+fn exchanges(
     record: &mut RunRecord<'_>,
     line: &StoryStatement,
 ) -> Result<Vec<StoryExchange>, OutputError> {
@@ -185,7 +185,7 @@ fn asked(
 
 /// The calls about a part that no fact mentions: turns of a dialogue that was cut short, or of a
 /// run that is not finished.
-fn unmentioned(
+fn unmentioned_calls(
     record: &mut RunRecord<'_>,
     about: &dyn Fn(&CallPath) -> bool,
     mentioned: &BTreeSet<CallPath>,
@@ -197,7 +197,7 @@ fn unmentioned(
         lines.push(StoryLine {
             label: line.label.clone(),
             text: call.to_string(),
-            exchanges: asked(record, &line)?,
+            exchanges: exchanges(record, &line)?,
         });
     }
     let what = "questions without a fact".to_owned();

@@ -13,7 +13,7 @@ pub fn text(told: &[StoryPart]) -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "\n{what}{fact}");
         for line in lines {
-            let _ = writeln!(text, "  {}\n{}", line.label, indented(&line.text));
+            let _ = writeln!(text, "  {}\n{}", line.label, indent(&line.text));
             let otherwise = if fact.is_empty() { "answered" } else { "could not be used" };
             line.exchanges.iter().for_each(|asked| asked_line(&mut text, asked, otherwise));
         }
@@ -37,7 +37,7 @@ fn asked_line(out: &mut String, asked: &StoryExchange, otherwise: &str) {
         place("decision", decision)
     );
     if let Some(reason) = failure {
-        let _ = writeln!(out, "    failed:\n{}", indented(reason));
+        let _ = writeln!(out, "    failed:\n{}", indent(reason));
     }
     match text.as_deref() {
         None => {}
@@ -45,13 +45,13 @@ fn asked_line(out: &mut String, asked: &StoryExchange, otherwise: &str) {
             let _ = writeln!(out, "    {otherwise}: an empty answer");
         }
         Some(text) => {
-            let _ = writeln!(out, "    {otherwise}:\n{}", indented(text));
+            let _ = writeln!(out, "    {otherwise}:\n{}", indent(text));
         }
     }
 }
 
 /// A text that is indented more than the lines of this program.
-pub fn indented(text: &str) -> String {
+pub fn indent(text: &str) -> String {
     let line = |line| match line {
         "" => String::new(),
         line => format!("        {line}"),

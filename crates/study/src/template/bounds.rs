@@ -37,11 +37,11 @@ const LARGEST_ARGUMENT: usize = 100;
 #[error("{0}")]
 pub(super) struct TemplateFault(String);
 
-/// Checks a template before it is compiled. Invalid templates pass: the compiler reports what is
-/// wrong with them.
+/// Checks a template before it is compiled. Invalid templates pass: the compiler reports their
+/// faults.
 ///
 /// # Errors
-/// A message saying what is not available, with the line.
+/// A message that names the unavailable feature, with the line.
 pub(super) fn check(text: &str, syntax: &SyntaxConfig) -> Result<(), TemplateFault> {
     if text.len() > LONGEST {
         return Err(TemplateFault(format!("it is longer than {} MB", LONGEST >> 20)));
@@ -57,7 +57,7 @@ pub(super) fn check(text: &str, syntax: &SyntaxConfig) -> Result<(), TemplateFau
                 tag.clear();
                 is_block = matches!(token, Token::BlockStart);
             }
-            Token::VariableEnd => shown(&tag).map_err(at)?,
+            Token::VariableEnd => check_shown(&tag).map_err(at)?,
             Token::BlockEnd => {
                 elifs += usize::from(matches!(tag.first(), Some(Token::Ident("elif"))));
                 if elifs > MOST_ELIF {
@@ -79,7 +79,7 @@ pub(super) fn check(text: &str, syntax: &SyntaxConfig) -> Result<(), TemplateFau
 }
 
 /// An expression that is shown: its value is written and discarded.
-fn shown(tag: &[Token<'_>]) -> Result<(), TemplateFault> {
+fn check_shown(tag: &[Token<'_>]) -> Result<(), TemplateFault> {
     functions(tag)?;
     let has_text = tag.iter().any(|token| matches!(token, Token::Str(_) | Token::String(_)));
     let mut growth = 0;
@@ -127,7 +127,7 @@ fn statement(tag: &[Token<'_>]) -> Result<(), TemplateFault> {
             return not_available("a recursive loop");
         }
         "for" | "set" | "with" => {}
-        _ => return shown(tag),
+        _ => return check_shown(tag),
     }
     let names_any = tag.iter().skip(1).any(|token| matches!(token, Token::Ident(_)));
     for (at, token) in tag.iter().enumerate() {
@@ -218,7 +218,7 @@ pub(super) struct PromptDraft {
 
 impl PromptDraft {
     pub(super) fn into_text(self) -> String {
-        // What is written are texts, whole or in consecutive parts.
+        // The template writes texts, whole or in consecutive parts.
         String::from_utf8_lossy(&self.bytes).into_owned()
     }
 }

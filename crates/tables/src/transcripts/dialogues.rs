@@ -12,7 +12,7 @@ use retold::model::Content;
 use retold::model::providers::conversation_of;
 use serde_json::Value;
 
-use super::inspect_message::{answer_message, said};
+use super::inspect_message::{answer_message, comparison_text};
 use crate::messages::halves;
 
 /// A hash of messages that follow each other: enough to tell those of a run apart.
@@ -40,7 +40,7 @@ struct AskedTurn {
     time: Time,
 }
 
-/// The dialogues that may go on, by what was said in them, each with its lane and its last question.
+/// The dialogues that may go on, by the hash of their messages so far, each with its lane and its last question.
 type OpenDialogues = BTreeMap<ChainHash, Vec<(ChainHash, Seq)>>;
 
 impl Dialogues {
@@ -56,21 +56,21 @@ impl Dialogues {
                     let request = reader.request(prompt)?;
                     let messages = request.and_then(|request| conversation_of(&request));
                     let messages = messages.map(|chat| chat.messages).unwrap_or_default();
-                    let (chain, lane) = (chained(&messages), lane(&labels, &call));
+                    let (chain, lane) = (chain_hashes(&messages), lane(&labels, &call));
                     asked.insert(seq, AskedTurn { chain, lane, time });
                 }
                 Event::ResponseReceived(ResponseReceived { request, content, details })
                 | Event::AnswerReused(AnswerReused { request, content, details, .. }) => {
                     let Some(turn) = asked.remove(&request) else { continue };
-                    let dialogue = turn.continued(&mut open, &mut ends).with(&details);
+                    let dialogue = turn.resume(&mut open, &mut ends).with(&details);
                     let said = answer_said(&content, &details);
-                    let end = linked(turn.chain.last().copied().unwrap_or(0), &said);
+                    let end = hash_after(turn.chain.last().copied().unwrap_or(0), &said);
                     open.entry(end).or_default().push((turn.lane, request));
                     ends.insert(request, dialogue);
                 }
                 Event::AttemptFailed(failed) if failed.details.gave_up => {
                     let Some(turn) = asked.remove(&failed.request) else { continue };
-                    let dialogue = turn.continued(&mut open, &mut ends);
+                    let dialogue = turn.resume(&mut open, &mut ends);
                     ends.insert(failed.request, dialogue);
                 }
                 _ => {}
@@ -80,7 +80,7 @@ impl Dialogues {
     }
 
     /// The dialogue that ends with a question; `None` if it goes on.
-    pub(super) fn ended(&self, question: Seq) -> Option<Dialogue> {
+    pub(super) fn by_end(&self, question: Seq) -> Option<Dialogue> {
         self.0.get(&question).copied()
     }
 }
@@ -100,7 +100,7 @@ impl Dialogue {
 impl AskedTurn {
     /// The dialogue that it continues, which no longer ends where it did: the longest one, of the same lane if there is one,
     /// and otherwise the latest. A new one if it continues none.
-    fn continued(&self, open: &mut OpenDialogues, ends: &mut BTreeMap<Seq, Dialogue>) -> Dialogue {
+    fn resume(&self, open: &mut OpenDialogues, ends: &mut BTreeMap<Seq, Dialogue>) -> Dialogue {
         let new = Dialogue { began: self.time, latency_ms: 0, tokens: None };
         // The last message is the question.
         for hash in self.chain.iter().rev().skip(1) {
@@ -118,9 +118,9 @@ impl AskedTurn {
 }
 
 /// The hashes of messages up to each of them.
-fn chained(messages: &[Value]) -> Vec<ChainHash> {
+fn chain_hashes(messages: &[Value]) -> Vec<ChainHash> {
     let link = |chain: &mut ChainHash, message: &Value| {
-        *chain = linked(*chain, &said(message));
+        *chain = hash_after(*chain, &comparison_text(message));
         Some(*chain)
     };
     messages.iter().scan(0, link).collect()
@@ -128,11 +128,11 @@ fn chained(messages: &[Value]) -> Vec<ChainHash> {
 
 /// What an answer says, as a message.
 fn answer_said(content: &Content, details: &ResponseDetails) -> String {
-    said(&answer_message(content, details))
+    comparison_text(&answer_message(content, details))
 }
 
 /// A message after others.
-fn linked(chain: ChainHash, said: &str) -> ChainHash {
+fn hash_after(chain: ChainHash, said: &str) -> ChainHash {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&chain.to_be_bytes());
     hasher.update(said.as_bytes());
@@ -142,5 +142,5 @@ fn linked(chain: ChainHash, said: &str) -> ChainHash {
 
 /// The lane of a call.
 fn lane(labels: &Labels, call: &CallPath) -> ChainHash {
-    linked(0, &call_lane(labels, call))
+    hash_after(0, &call_lane(labels, call))
 }

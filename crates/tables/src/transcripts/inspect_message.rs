@@ -20,9 +20,9 @@ pub(super) fn answer_message(content: &Content, details: &ResponseDetails) -> Va
     Value::Object(message)
 }
 
-/// What a message says, by which two messages are the same: who, which text, and which calls. A program may send an answer
-/// back without its reasoning.
-pub(super) fn said(message: &Value) -> String {
+/// The role, text and calls of a message, by which two messages are compared. A program may send an answer back without its
+/// reasoning.
+pub(super) fn comparison_text(message: &Value) -> String {
     let calls: Vec<Value> = CalledTool::all(message).map(tool_call).collect();
     let text = match &message["content"] {
         Value::String(text) => text.clone(),

@@ -1,8 +1,8 @@
 //! A run as the transcripts that Inspect Scout reads: a row for each dialogue, with its messages as Inspect has them.
 //!
 //! The columns are those of Scout's database of transcripts (`transcripts_db_schema` of inspect-scout 0.6), and one for each
-//! label, with which Scout filters. The run is read three times: for its decisions, for the dialogues that its requests continue, and for the
-//! rows. What is held grows with the number of answers, not with their length.
+//! label, with which Scout filters. The run is read three times: for its decisions, for the dialogues that its requests
+//! continue, and for the rows. The memory in use grows with the number of answers, not with their length.
 
 mod dialogues;
 mod inspect_message;
@@ -98,22 +98,22 @@ impl Transcripts {
             Event::ResponseReceived(ResponseReceived { request, content, details })
             | Event::AnswerReused(AnswerReused { request, content, details, .. }) => {
                 let decisions = self.decisions.about(self.reader.as_mut(), seq)?;
-                self.ended(
+                self.end_question(
                     request,
                     Ending::Answer { hash, content, details: Box::new(details), decisions },
                 )
             }
             Event::AttemptFailed(failed) if failed.details.gave_up => {
-                self.ended(failed.request, Ending::Failed(failed.details))
+                self.end_question(failed.request, Ending::Failed(failed.details))
             }
             _ => Ok(()),
         }
     }
 
-    fn ended(&mut self, question: Seq, ending: Ending) -> Result<(), TableError> {
+    fn end_question(&mut self, question: Seq, ending: Ending) -> Result<(), TableError> {
         let Some(sent) = self.open.remove(&question) else { return Ok(()) };
         // Its dialogue goes on, and is written at its end.
-        let Some(dialogue) = self.dialogues.ended(question) else { return Ok(()) };
+        let Some(dialogue) = self.dialogues.by_end(question) else { return Ok(()) };
         let request = request(self.reader.as_mut(), &sent)?;
         let row = TranscriptRow {
             run: &self.row,

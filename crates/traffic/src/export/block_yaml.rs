@@ -1,6 +1,6 @@
 //! YAML for people: mappings and lists in blocks, texts of several lines as they are.
 
-use super::yaml::quoted;
+use super::yaml::quote;
 use crate::node::{LocatedValue, Value};
 
 /// Words that readers of YAML 1.1 or 1.2 take for something else than a text.
@@ -153,7 +153,7 @@ fn is_literal(text: &str) -> bool {
 }
 
 fn key(name: &str) -> String {
-    if is_word(name) { name.to_owned() } else { quoted(name) }
+    if is_word(name) { name.to_owned() } else { quote(name) }
 }
 
 /// Whether a text is the same to all readers without quotes.
@@ -175,7 +175,7 @@ fn scalar(value: &Value) -> String {
             number => number,
         },
         Value::Text(text) if is_word(text) => text.clone(),
-        Value::Text(text) => quoted(text),
+        Value::Text(text) => quote(text),
         Value::Bytes(bytes) => super::yaml::text_or_bytes(bytes),
         Value::List(_) => "[]".to_owned(),
         Value::Map(_) => "{}".to_owned(),

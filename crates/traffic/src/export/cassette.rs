@@ -8,7 +8,7 @@ use retold::id::{CallPath, RunId, Sample, Seq};
 use retold::log::{LogError, Reader};
 use retold::model::providers::DIALECTS;
 use retold::prompt::Request;
-use retold_wire::{ProgramSettings, RestoredBody, RestoredRequest, Transmission, restored};
+use retold_wire::{ProgramSettings, RestoredBody, RestoredRequest, Transmission, restore};
 use serde_json::Value as Json;
 
 use super::block_yaml::YamlBlock;
@@ -17,7 +17,7 @@ use crate::json_style::JsonStyle;
 use crate::node::{LocatedValue, Value};
 use crate::notes::Notes;
 
-/// The first line of each cassette's content: what it is, and its version.
+/// The first line of each cassette's content: its format and version.
 pub(crate) const CASSETTE: &str = "cassette 1";
 
 /// How many digits of a request's hash stand for it.
@@ -34,7 +34,7 @@ const FLEETING: &[&str] = &[
     "etag",
 ];
 
-/// The fields that come first in a request: what it is about.
+/// The fields that come first in a request, because they say most about it.
 const FIRST: &[&str] = &["model", "role", "type", "name"];
 
 /// A question and what came back.
@@ -52,10 +52,11 @@ enum CassetteAnswer {
     Failed(AttemptDetails),
 }
 
-/// Where an exchange stands: short dialogues before long ones, then by what was asked.
+/// The order of exchanges: short dialogues before long ones, then by question.
 type CassettePlace = (String, usize, String, Sample, Seq);
 
-/// Writes the exchanges of a run as a cassette, line by line. Returns how many there are, and what it cannot hold.
+/// Writes the exchanges of a run as a cassette, line by line. Returns their number, and notes on the parts that are left
+/// out.
 ///
 /// # Errors
 /// [`ExportError`], and any error of `line`.
@@ -79,8 +80,8 @@ pub fn export_cassette<E: From<ExportError> + From<LogError>>(
             return Ok(());
         }
         let asked = request(reader, run, answered.seq, answered.prompt)?;
-        let Some(restored) = restored(&asked, &answered.call) else {
-            notes.lost("a request that was not HTTP, or that was too long to be stored", &place);
+        let Some(restored) = restore(&asked, &answered.call) else {
+            notes.add("a request that was not HTTP, or that was too long to be stored", &place);
             return Ok(());
         };
         let at = place_of(&answered, &asked);
@@ -114,7 +115,7 @@ pub fn export_cassette<E: From<ExportError> + From<LogError>>(
     Ok((exchanges.len() as u64, notes))
 }
 
-/// What of a request does not count.
+/// Writes the rules that say which parts of a request do not count.
 fn rules(settings: &ProgramSettings, block: &mut YamlBlock) {
     let texts = |texts: &mut dyn Iterator<Item = &String>| {
         let texts = texts.map(|text| LocatedValue::new(Value::Text(text.clone())));
@@ -137,9 +138,9 @@ fn answer(answered: &QuestionOutcome, place: &str, notes: &mut Notes) -> Option<
     {
         return Some(CassetteAnswer::Failed(details.clone()));
     }
-    let (kept, body) = answered.outcome.travelled(place, notes)?;
+    let (kept, body) = answered.outcome.transmission(place, notes)?;
     if kept.end.is_some() {
-        notes.lost("that an answer was broken off: it is sent to its end", place);
+        notes.add("that an answer was broken off: it is sent to its end", place);
     }
     Some(CassetteAnswer::Http { kept, body })
 }
@@ -197,7 +198,7 @@ fn write(block: &mut YamlBlock, exchange: &CassetteExchange) {
             };
             let lasting: Vec<_> = kept.headers.iter().filter(lasting).cloned().collect();
             headers(block, &lasting);
-            match std::str::from_utf8(bytes).ok().and_then(JsonStyle::recognised) {
+            match std::str::from_utf8(bytes).ok().and_then(JsonStyle::recognise) {
                 Some((style, value)) => {
                     block.field("json", &value);
                     block.text("layout", &style.name());
@@ -232,7 +233,7 @@ fn body(block: &mut YamlBlock, bytes: &[u8]) {
     block.field("body", &LocatedValue::new(value));
 }
 
-/// JSON whose order does not count, with what it is about first.
+/// JSON whose order does not count, with the fields of `FIRST` first.
 fn readable(value: &Json) -> LocatedValue {
     LocatedValue::new(match value {
         Json::Null => Value::Null,

@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 use super::{ExportError, ExportedOutcome, QuestionOutcome, each, request};
 use crate::notes::Notes;
 
-/// Writes each answer of a run with its conversation. Returns how many there are, and what the
-/// format cannot hold.
+/// Writes each answer of a run with its conversation. Returns the number of answers, and notes on the parts that the format
+/// cannot hold.
 ///
 /// # Errors
 /// [`ExportError`], and any error of `line`.
@@ -26,32 +26,32 @@ pub fn export_fine_tuning<E: From<ExportError> + From<LogError>>(
         let QuestionOutcome { seq, prompt, outcome, .. } = answered;
         let place = format!("seq {seq}");
         let ExportedOutcome::Answer(content, details) = outcome else {
-            notes.lost("a failed attempt", &place);
+            notes.add("a failed attempt", &place);
             return Ok(());
         };
         let asked = request(reader, run, seq, prompt)?;
         let Some(body) = asked.body().as_object().filter(|_| asked.api() == Api::Chat) else {
-            notes.lost("a request that is not a conversation", &place);
+            notes.add("a request that is not a conversation", &place);
             return Ok(());
         };
         let dialect = body.get("http").and_then(|address| address["dialect"].as_str());
         let dialect = dialect.and_then(|name| name.split('@').next()).unwrap_or("openai.chat");
         let Some(Conversation { mut messages, tools, lost }) = conversation(dialect, body) else {
-            notes.lost(&format!("a request to an API that is not known ({dialect})"), &place);
+            notes.add(&format!("a request to an API that is not known ({dialect})"), &place);
             return Ok(());
         };
         for what in lost {
-            notes.lost(&what, &place);
+            notes.add(&what, &place);
         }
         let calls = details.extra.get("tool_calls").filter(|calls| calls.is_array());
         let text = content.text();
         if text.is_empty() && calls.is_none() {
-            notes.lost("an answer without text or tool calls", &place);
+            notes.add("an answer without text or tool calls", &place);
             return Ok(());
         }
         for what in ["refusal", "reasoning", "reasoning_content", "thinking"] {
             if details.extra.contains_key(what) {
-                notes.lost(&format!("{what} of an answer"), &place);
+                notes.add(&format!("{what} of an answer"), &place);
             }
         }
         let mut message = json!({"role": "assistant"});

@@ -34,7 +34,7 @@ pub enum ExportError {
     /// The log cannot be read.
     #[error(transparent)]
     Log(#[from] LogError),
-    /// What was taken out of it can be matched with a key alone, which a cassette does not have.
+    /// The redacted parts can be matched with a key alone, which a cassette does not have.
     #[error(
         "run {run} was recorded with --redact, and a cassette cannot hold the key that matches its requests"
     )]
@@ -58,7 +58,7 @@ pub enum ExportError {
     Url {
         /// The upstream.
         name: String,
-        /// What is wrong.
+        /// The problem.
         wrong: crate::error::FileProblem,
     },
     /// A body that is not UTF-8.
@@ -84,7 +84,7 @@ enum ExportedOutcome {
 
 impl ExportedOutcome {
     /// How it travelled, and its body; `None`, which is noted, if it was not recorded over HTTP.
-    fn travelled(&self, place: &str, notes: &mut Notes) -> Option<(Transmission, Vec<u8>)> {
+    fn transmission(&self, place: &str, notes: &mut Notes) -> Option<(Transmission, Vec<u8>)> {
         let (kept, content) = match self {
             ExportedOutcome::Answer(content, details) => (details.extra.get(HTTP), Some(content)),
             ExportedOutcome::Failed(details) => (details.http.as_ref(), None),
@@ -92,7 +92,7 @@ impl ExportedOutcome {
         let kept = kept.and_then(Transmission::read);
         let found = kept.and_then(|kept| kept.bytes(content).map(|body| (kept, body.to_vec())));
         if found.is_none() {
-            notes.lost("an exchange that was not recorded over HTTP", place);
+            notes.add("an exchange that was not recorded over HTTP", place);
         }
         found
     }
@@ -151,7 +151,7 @@ fn each<E: From<LogError>>(
     Ok(())
 }
 
-/// What of a run is not in a file of its exchanges.
+/// Notes on the parts of a run that are not in a file of its exchanges.
 pub fn left_out(exported: ExportedExchanges) -> Notes {
     let ExportedExchanges { written: _, failed_attempts, decisions, facts } = exported;
     let mut notes = Notes::default();

@@ -7,12 +7,12 @@ use retold::id::RunId;
 use retold::log::{LogError, Reader};
 use retold::model::providers;
 use retold_wire::{
-    MASK, ORIGIN, ProgramSettings, RestoredBody, RestoredRequest, Transmission, restored,
-    translated,
+    MASK, ORIGIN, ProgramSettings, RestoredBody, RestoredRequest, Transmission, restore,
+    translate_urls,
 };
 use serde_json::json;
 
-use super::yaml::{quoted, text_or_bytes};
+use super::yaml::{quote, text_or_bytes};
 use super::{ExportError, QuestionOutcome, each, request};
 use crate::hosts::UrlParts;
 use crate::notes::Notes;
@@ -59,16 +59,16 @@ pub fn export_vcrpy<E: From<ExportError> + From<LogError>>(
     each::<E>(reader, run, &mut notes, |reader, answered, notes| {
         let seq = answered.seq;
         let place = format!("seq {seq}");
-        let Some(kept) = travelled(&answered, &place, notes) else { return Ok(()) };
+        let Some(kept) = transmission(&answered, &place, notes) else { return Ok(()) };
         let (kept, answer) = kept;
         let asked = request(reader, run, seq, answered.prompt)?;
-        let Some(asked) = restored(&asked, &answered.call) else {
-            notes.lost("a request that was not HTTP, or that was too long to be stored", &place);
+        let Some(asked) = restore(&asked, &answered.call) else {
+            notes.add("a request that was not HTTP, or that was too long to be stored", &place);
             return Ok(());
         };
         if bases.is_assumed(&asked.upstream) {
             let name = &asked.upstream;
-            notes.lost(
+            notes.add(
                 &format!("where {name} was, which the run does not say: the provider's own URL is written"),
                 &place,
             );
@@ -101,25 +101,25 @@ pub fn export_vcrpy<E: From<ExportError> + From<LogError>>(
 }
 
 /// How an answer travelled, and its body.
-fn travelled(
+fn transmission(
     answered: &QuestionOutcome,
     place: &str,
     notes: &mut Notes,
 ) -> Option<(Transmission, Vec<u8>)> {
     if answered.outcome.is_unanswered() {
-        notes.lost("an attempt without an answer", place);
+        notes.add("an attempt without an answer", place);
         return None;
     }
-    let (kept, body) = answered.outcome.travelled(place, notes)?;
+    let (kept, body) = answered.outcome.transmission(place, notes)?;
     if kept.end.is_some() {
-        notes.lost("an answer that was broken off", place);
+        notes.add("an answer that was broken off", place);
         return None;
     }
     if kept.chunks.len() > 1 {
-        notes.lost("the boundaries and times of the chunks of a stream", place);
+        notes.add("the boundaries and times of the chunks of a stream", place);
     }
     if kept.masked {
-        notes.lost("a key in an answer, which was not recorded", place);
+        notes.add("a key in an answer, which was not recorded", place);
     }
     Some((kept, body))
 }
@@ -210,7 +210,7 @@ fn interaction(
     };
     asked.extend(kind.map(|kind| ("content-type".to_owned(), kind.to_owned())));
     let target = |(name, value): (String, String)| {
-        let value = translated(&name, &value, |url| bases.target(url)).unwrap_or(value);
+        let value = translate_urls(&name, &value, |url| bases.target(url)).unwrap_or(value);
         (name, value)
     };
     let headers = kept.headers.into_iter().map(target).collect();
@@ -243,8 +243,8 @@ fn of_yaml(interaction: &Interaction) -> String {
         }
         let lines = all.iter().map(|(name, values)| {
             let values: String =
-                values.iter().map(|value| format!("      - {}\n", quoted(value))).collect();
-            format!("      {}:\n{values}", quoted(name))
+                values.iter().map(|value| format!("      - {}\n", quote(value))).collect();
+            format!("      {}:\n{values}", quote(name))
         });
         format!("    headers:\n{}", lines.collect::<String>())
     };
@@ -253,11 +253,11 @@ fn of_yaml(interaction: &Interaction) -> String {
         "- request:\n    body: {body}\n{}    method: {}\n    uri: {}\n  response:\n    body:\n      string: {}\n{}    \
          status:\n      code: {status}\n      message: {}\n",
         listed(asked),
-        quoted(method),
-        quoted(uri),
+        quote(method),
+        quote(uri),
         text_or_bytes(answer),
         listed(headers),
-        quoted(message(*status)),
+        quote(message(*status)),
     )
 }
 

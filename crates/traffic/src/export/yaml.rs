@@ -5,7 +5,7 @@ use std::fmt::Write;
 use data_encoding::BASE64;
 
 /// A text in double quotes, on one line.
-pub(super) fn quoted(text: &str) -> String {
+pub(super) fn quote(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for c in text.chars() {
@@ -31,7 +31,7 @@ pub(super) fn quoted(text: &str) -> String {
 /// A text, or bytes that are not one.
 pub(super) fn text_or_bytes(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
-        Ok(text) => quoted(text),
+        Ok(text) => quote(text),
         Err(_) => format!("!!binary \"{}\"", BASE64.encode(bytes)),
     }
 }
@@ -47,7 +47,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_written_is_read_again(text in any::<String>(), bytes in prop::collection::vec(any::<u8>(), 0..40)) {
-            let text_of_both = format!("a: {}\nb: {}\n", quoted(&text), text_or_bytes(&bytes));
+            let text_of_both = format!("a: {}\nb: {}\n", quote(&text), text_or_bytes(&bytes));
             let node = read(&text_of_both, Schema::Yaml11).unwrap().remove(0);
             prop_assert_eq!(node.get("a").unwrap().text(), Some(text.as_str()));
             let read = match &node.get("b").unwrap().value {

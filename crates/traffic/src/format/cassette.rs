@@ -9,24 +9,24 @@ use retold_wire::{CALL, Incoming, Rules};
 use super::Placed;
 use crate::error::FileProblem;
 use crate::exchange::{
-    TrafficAnswer, TrafficExchange, TrafficQuestion, headers, method, status, unanswered,
+    TrafficAnswer, TrafficExchange, TrafficQuestion, failed_attempt, headers, method, status,
 };
 use crate::export::CASSETTE;
 use crate::json_style::JsonStyle;
 use crate::node::{LocatedValue, Value};
 use crate::notes::Notes;
 
-/// What a cassette has.
+/// The contents of a cassette.
 pub(crate) struct CassetteFile {
     pub(crate) exchanges: Vec<TrafficExchange>,
-    /// What of a request counts.
+    /// The rules that say which parts of a request count.
     pub(crate) rules: Rules,
 }
 
 /// Reads a cassette.
 ///
 /// # Errors
-/// What is wrong, and where.
+/// The problem, and its place.
 pub(crate) fn read(cassette: &LocatedValue, notes: &mut Notes) -> Placed<CassetteFile> {
     let whole = |wrong| (None, wrong);
     let version = text(cassette, "retold").map_err(whole)?;
@@ -68,7 +68,7 @@ fn rules(cassette: &LocatedValue) -> Result<Rules, FileProblem> {
             }
         }
     }
-    Rules::given(&ignore, &replace).map_err(|error| FileProblem::Said(error.to_string()))
+    Rules::parse(&ignore, &replace).map_err(|error| FileProblem::Said(error.to_string()))
 }
 
 fn exchange(
@@ -131,7 +131,7 @@ fn answer(
     if node.get("failure").is_some() {
         let failure = text(node, "failure")?;
         let known = serde_json::from_value(failure.into()).unwrap_or(FailureKind::Connection);
-        return Ok(unanswered(known, failure, text(node, "error")?));
+        return Ok(failed_attempt(known, failure, text(node, "error")?));
     }
     let code = match node.get("status").map(|node| &node.value) {
         Some(Value::Number(code)) => code.as_u64().unwrap_or_default(),
@@ -142,7 +142,7 @@ fn answer(
             let layout = text(node, "layout")?;
             let unknown =
                 || FileProblem::Value { what: "a layout of JSON", found: layout.to_owned() };
-            Bytes::from(JsonStyle::named(layout).ok_or_else(unknown)?.text(json))
+            Bytes::from(JsonStyle::by_name(layout).ok_or_else(unknown)?.text(json))
         }
         None => body(node)?,
     };

@@ -22,7 +22,7 @@ use crate::notes::Notes;
 /// The exchanges of a recording.
 ///
 /// # Errors
-/// What is wrong, and where.
+/// The problem, and its place.
 pub(crate) fn read(list: &LocatedValue, notes: &mut Notes) -> Placed<Vec<TrafficExchange>> {
     let items =
         list.list().ok_or((None, FileProblem::Not("a recording of nock, which is a list")))?;
@@ -100,7 +100,7 @@ fn body(
         }
         _ => {
             let json = node.text_of_json().ok_or(FileProblem::Missing("response"))?;
-            notes.lost("the bytes of a body, of which the file has only the JSON in it", place);
+            notes.add("the bytes of a body, of which the file has only the JSON in it", place);
             Ok(Bytes::from(json))
         }
     }
@@ -115,7 +115,7 @@ fn all_headers(node: Option<&LocatedValue>, place: &str, notes: &mut Notes) -> H
             match &value.value {
                 Value::Text(text) => pairs.push((name, text.clone().into_bytes())),
                 Value::Number(number) => pairs.push((name, number.to_string().into_bytes())),
-                _ => notes.lost("a header that HTTP does not allow", place),
+                _ => notes.add("a header that HTTP does not allow", place),
             }
         }
     };

@@ -15,7 +15,7 @@ struct Beginning<'a> {
 
 impl Format {
     /// The format of a file that begins with these bytes; `None` if it is none of these.
-    pub fn recognised(begin: &[u8]) -> Option<Format> {
+    pub fn recognise(begin: &[u8]) -> Option<Format> {
         let begin = Beginning::new(begin);
         Format::ALL.into_iter().find(|format| begin.misfit(*format).is_none())
     }
@@ -191,11 +191,11 @@ mod tests {
             ("hello", None),
             ("", None),
         ] {
-            assert_eq!(Format::recognised(text.as_bytes()), format, "{text}");
+            assert_eq!(Format::recognise(text.as_bytes()), format, "{text}");
             let misfits = Format::misfits(text.as_bytes()).len();
             assert_eq!(misfits, Format::ALL.len() - usize::from(format.is_some()), "{text}");
         }
-        assert_eq!(Format::recognised(b"SQLite format 3\0"), Some(Format::Llm));
-        assert_eq!(Format::recognised(b"interactions: \xC3"), Some(Format::Vcrpy));
+        assert_eq!(Format::recognise(b"SQLite format 3\0"), Some(Format::Llm));
+        assert_eq!(Format::recognise(b"interactions: \xC3"), Some(Format::Vcrpy));
     }
 }

@@ -69,9 +69,9 @@ pub(crate) fn chat(message: &Value) -> Vec<Value> {
     let (mut content, mut calls, mut reasoning) = (Vec::new(), Vec::new(), String::new());
     for part in parts {
         match part["type"].as_str() {
-            Some("text") => content.push(json!({"type": "text", "text": said(part)})),
-            Some("reasoning") => reasoning.push_str(said(part).as_str().unwrap_or("")),
-            Some("refusal") => drop(own.insert("refusal".to_owned(), said(part))),
+            Some("text") => content.push(json!({"type": "text", "text": part_text(part)})),
+            Some("reasoning") => reasoning.push_str(part_text(part).as_str().unwrap_or("")),
+            Some("refusal") => drop(own.insert("refusal".to_owned(), part_text(part))),
             Some("tool_call") => {
                 let arguments = match &part["arguments"] {
                     Value::String(text) => text.clone(),
@@ -121,8 +121,8 @@ pub(crate) fn chat(message: &Value) -> Vec<Value> {
     messages
 }
 
-/// What a part says.
-fn said(part: &Value) -> Value {
+/// The text of a part.
+fn part_text(part: &Value) -> Value {
     part["content"].as_str().unwrap_or("").into()
 }
 

@@ -13,7 +13,7 @@ pub(crate) const ERROR: u64 = 2;
 
 pub(crate) const OPERATION: &str = "gen_ai.operation.name";
 pub(crate) const PROVIDER: &str = "gen_ai.provider.name";
-/// What the provider was called up to version 1.36.
+/// The name of the provider's attribute up to version 1.36.
 pub(crate) const SYSTEM: &str = "gen_ai.system";
 pub(crate) const CONVERSATION: &str = "gen_ai.conversation.id";
 pub(crate) const AGENT: &str = "gen_ai.agent.name";
@@ -50,7 +50,7 @@ pub(crate) const DECISION_REASONING: &str = "retold.decision.reasoning";
 /// Who was asked, as retold names it.
 pub(crate) const UPSTREAM: &str = "retold.upstream";
 
-/// What the label of a call is called: this, and the label's name.
+/// The prefix of the attribute for a label of the call; the label's name follows.
 pub(crate) const LABEL: &str = "retold.label.";
 
 /// The kind of a parameter's values.
@@ -121,8 +121,7 @@ pub(crate) const PARAMETERS: [RequestParameter; 9] = {
     ]
 };
 
-/// What the conventions call the operation of an API; an API of which they know nothing has the name that docs/apis.md
-/// gives it.
+/// The conventions' name for the operation of an API; an API that they do not know has the name that docs/apis.md gives it.
 pub(crate) fn operation(dialect: &str) -> &str {
     match dialect {
         "gemini.content" => "generate_content",
@@ -136,7 +135,7 @@ pub(crate) fn operation(dialect: &str) -> &str {
 /// The operations that ask a model. Those of agents and tools are none of them.
 pub(crate) const ASKING: [&str; 4] = ["chat", "generate_content", "text_completion", "embeddings"];
 
-/// What the conventions call a provider; `None` if they know nothing of it, so that it may have any name.
+/// The conventions' name for a provider; `None` if they have none, so that it may have any name.
 pub(crate) fn provider(upstream: &str) -> Option<&str> {
     Some(match upstream {
         "azure" => "azure.ai.openai",

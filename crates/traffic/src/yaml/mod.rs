@@ -20,10 +20,10 @@ use retold::explain::explain;
 /// The deepest nesting.
 const DEEPEST: usize = 100;
 
-/// The most values, aliases counted as what they stand for.
+/// The most values. An alias counts as the values that it stands for.
 const MOST_VALUES: usize = 1_000_000;
 
-/// The most bytes of text, aliases counted as what they stand for.
+/// The most bytes of text. An alias counts as the text that it stands for.
 const MOST_BYTES: usize = 256 << 20;
 
 /// The most bytes of text that aliases stand for, with the copies that are kept for them.
@@ -41,7 +41,7 @@ pub(crate) struct YamlError {
     pub(crate) what: YamlProblem,
 }
 
-/// What is wrong at a place of a text.
+/// A problem at a place of a text.
 #[derive(Debug, thiserror::Error)]
 pub enum YamlProblem {
     /// It is not YAML, in the parser's words.
@@ -80,7 +80,7 @@ pub enum YamlProblem {
 struct OpenCollection {
     anchor: usize,
     line: u32,
-    /// What was read before it.
+    /// The size of the text that was read before it.
     before: Size,
     kind: YamlKind,
 }
@@ -99,7 +99,7 @@ struct Size {
     bytes: usize,
 }
 
-/// Which version of YAML says what a text without quotes stands for.
+/// The version of YAML that gives texts without quotes their values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Schema {
     /// YAML 1.1, as PyYAML reads it.
@@ -127,7 +127,7 @@ pub(crate) fn read(text: &str, schema: Schema) -> Result<Vec<LocatedValue>, Yaml
     for _ in 0..MOST_MENDED {
         match once(&text, schema) {
             Ok(documents) => return Ok(documents),
-            Err((error, true)) => match indented(&text, error.line) {
+            Err((error, true)) => match indent_quoted(&text, error.line) {
                 Some(mended) => text = Cow::Owned(mended),
                 None => return Err(error),
             },
@@ -170,9 +170,9 @@ fn once(text: &str, schema: Schema) -> Result<Vec<LocatedValue>, (YamlError, boo
     Ok(documents)
 }
 
-/// The text with the quoted text indented that continues at this line. PyYAML does not mind how the
-/// later lines of a quoted text are indented, and what they begin with does not count.
-fn indented(text: &str, line: usize) -> Option<String> {
+/// The text with the quoted text indented that continues at this line. PyYAML accepts any indentation of the later lines of
+/// a quoted text, and their leading white space does not count.
+fn indent_quoted(text: &str, line: usize) -> Option<String> {
     const FARTHEST: usize = 100_000;
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let at = line.checked_sub(1)?;
@@ -247,7 +247,7 @@ impl YamlReader {
                 };
                 let value = match kind {
                     YamlKind::List(items) => Value::List(items),
-                    YamlKind::Map(fields, _) => Value::Map(merged(node::once(fields))),
+                    YamlKind::Map(fields, _) => Value::Map(merge(node::once(fields))),
                     YamlKind::Buffer(fields, _) => buffer(node::once(fields)),
                 };
                 self.add(LocatedValue { line, value }, anchor, before)
@@ -294,7 +294,7 @@ impl YamlReader {
         Ok(())
     }
 
-    /// Adds a value to what it is in.
+    /// Adds a value to the collection that it is in.
     fn add(&mut self, node: LocatedValue, anchor: usize, before: Size) -> Result<(), YamlProblem> {
         if anchor != 0 {
             let size = Size {
@@ -331,7 +331,7 @@ fn key(node: LocatedValue) -> Result<String, YamlProblem> {
 }
 
 /// A mapping with what `<<` refers to.
-fn merged(mut fields: Vec<(String, LocatedValue)>) -> Vec<(String, LocatedValue)> {
+fn merge(mut fields: Vec<(String, LocatedValue)>) -> Vec<(String, LocatedValue)> {
     let Some(at) = fields.iter().position(|(name, _)| name == "<<") else { return fields };
     let (_, more) = fields.remove(at);
     let sources = match more.value {

@@ -1,10 +1,10 @@
-//! What a text without quotes stands for, in YAML 1.1 and in YAML 1.2.
+//! The values of texts without quotes, in YAML 1.1 and in YAML 1.2.
 
 use serde_json::Number;
 
 use crate::node::Value;
 
-/// What a text without quotes stands for in YAML 1.1, as PyYAML reads it.
+/// The value of a text without quotes in YAML 1.1, as PyYAML reads it.
 pub(super) fn plain(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
@@ -20,7 +20,7 @@ pub(super) fn plain(text: &str) -> Value {
     number.map_or_else(|| Value::Text(text.to_owned()), Value::Number)
 }
 
-/// What a text without quotes stands for in the core schema of YAML 1.2.2 (10.3.2).
+/// The value of a text without quotes in the core schema of YAML 1.2.2 (10.3.2).
 pub(super) fn core(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Value::Null,

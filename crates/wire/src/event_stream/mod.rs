@@ -1,7 +1,7 @@
 //! The messages of `application/vnd.amazon.eventstream`, in which Bedrock streams (smithy.io, "Amazon Event Stream
 //! Specification"): a prelude with the lengths and its checksum, headers, a payload, and the checksum of all.
 //!
-//! What a message says is read as JSON, as the SDKs give it to programs: an event is `{"TYPE": PAYLOAD}`, a `chunk` is
+//! The content of a message is read as JSON, as the SDKs give it to programs: an event is `{"TYPE": PAYLOAD}`, a `chunk` is
 //! the event of the model that it carries in base64, and a failure is `{"error": {"code", "message"}}`.
 
 use std::ops::Range;
@@ -38,7 +38,7 @@ pub(crate) fn is_sound(message: &[u8]) -> bool {
     StreamMessage::new(message).is_some()
 }
 
-/// What a message says, as JSON; the bytes as a text if it is not one.
+/// The content of a message, as JSON; the bytes as a text if it is not one.
 pub(crate) fn data(message: &[u8]) -> String {
     match StreamMessage::new(message) {
         Some(sound) => sound.data(),
@@ -56,7 +56,7 @@ pub(crate) fn with_data(
     let payload = StreamMessage::new(message)
         .and_then(|it| it.payload_of(data, text_of).map(|new| (it, new)));
     match payload {
-        Some((StreamMessage { headers, .. }, payload)) => written(headers, &payload),
+        Some((StreamMessage { headers, .. }, payload)) => encode(headers, &payload),
         None => message.to_vec(),
     }
 }
@@ -157,7 +157,7 @@ fn header_at(headers: &[u8], at: &mut usize) -> Option<(Range<usize>, Option<Ran
 }
 
 /// A message with these headers and this payload.
-fn written(headers: &[u8], payload: &[u8]) -> Vec<u8> {
+fn encode(headers: &[u8], payload: &[u8]) -> Vec<u8> {
     let length = |of: usize| u32::try_from(of).unwrap_or(u32::MAX).to_be_bytes();
     let total = PRELUDE + headers.len() + payload.len() + CHECKSUM;
     let mut message = [length(total), length(headers.len())].concat();

@@ -19,7 +19,7 @@ fn message(headers: &[(&str, &str)], payload: &Value) -> Vec<u8> {
         all.extend(u16::try_from(value.len()).unwrap().to_be_bytes());
         all.extend_from_slice(value.as_bytes());
     }
-    written(&all, payload.to_string().as_bytes())
+    encode(&all, payload.to_string().as_bytes())
 }
 
 fn event(kind: &str, payload: &Value) -> Vec<u8> {
@@ -46,7 +46,7 @@ fn an_empty_message_has_the_published_bytes() {
         0x00, 0x00, 0x00, 0x10, 0x00, 0x00, 0x00, 0x00, 0x05, 0xc2, 0x48, 0xeb, 0x7d, 0x98, 0xc8,
         0xff,
     ];
-    assert_eq!(written(&[], &[]), published);
+    assert_eq!(encode(&[], &[]), published);
     assert_eq!((length(&published), is_sound(&published)), (Some(16), true));
 }
 
@@ -73,9 +73,9 @@ fn headers_of_every_type_are_passed_over() {
     }
     headers.extend([1, b'x', 6, 0, 2, 0, 0]);
     headers.extend(b"\x0b:event-type\x07\x00\x01e");
-    assert_eq!(said(&written(&headers, b"{\"a\":1}")), json!({"e": {"a": 1}}));
+    assert_eq!(said(&encode(&headers, b"{\"a\":1}")), json!({"e": {"a": 1}}));
     // One whose length goes beyond the headers is not a header.
-    assert_eq!(data(&written(b"\x0b:event-type\x07\x00\x09e", b"{\"a\":1}")), "{\"a\":1}");
+    assert_eq!(data(&encode(b"\x0b:event-type\x07\x00\x09e", b"{\"a\":1}")), "{\"a\":1}");
 }
 
 #[test]

@@ -43,7 +43,7 @@ impl Authority {
     /// [`AuthorityError`].
     pub(crate) fn new() -> Result<Self, AuthorityError> {
         let key = KeyPair::generate()?;
-        let mut params = named(Vec::new(), AUTHORITY)?;
+        let mut params = certificate_params(Vec::new(), AUTHORITY)?;
         params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
         let pem = params.self_signed(&key)?.pem();
@@ -55,7 +55,7 @@ impl Authority {
         &self.pem
     }
 
-    /// What a host is served with.
+    /// The TLS configuration for a host.
     ///
     /// # Errors
     /// [`AuthorityError`] if there cannot be a certificate for this name.
@@ -65,7 +65,7 @@ impl Authority {
             return Ok(config.clone());
         }
         let key = KeyPair::generate()?;
-        let mut params = named(vec![host.to_owned()], HOST)?;
+        let mut params = certificate_params(vec![host.to_owned()], HOST)?;
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         params.use_authority_key_identifier_extension = true;
@@ -83,7 +83,7 @@ impl Authority {
     }
 }
 
-fn named(hosts: Vec<String>, name: &str) -> Result<CertificateParams, rcgen::Error> {
+fn certificate_params(hosts: Vec<String>, name: &str) -> Result<CertificateParams, rcgen::Error> {
     let mut params = CertificateParams::new(hosts)?;
     params.distinguished_name.push(DnType::CommonName, name);
     Ok(params)

@@ -25,15 +25,15 @@ use crate::incoming::Incoming;
 use crate::limits::HEAD;
 use crate::listening::ConnectionSeat;
 use crate::outlet::Outgoing;
-use crate::refusal::{refused, turned_away};
+use crate::refusal::{rejection, turned_away};
 
-/// What a client gets that takes us for its proxy and does not know our secret.
+/// The response to a client that takes us for its proxy and does not know our secret.
 fn turned_away_by_proxy(front: &Front, headers: &HeaderMap) -> Option<Response<Outgoing>> {
     if front.token.as_ref().is_none_or(|token| token.is_of_proxy(headers)) {
         return None;
     }
     let said = "this retold is a proxy for its own program, which finds a secret in HTTPS_PROXY";
-    let mut response = refused(&OTHER, 407, "retold_token", said);
+    let mut response = rejection(&OTHER, 407, "retold_token", said);
     let basic = HeaderValue::from_static("Basic realm=\"retold\"");
     response.headers_mut().insert(header::PROXY_AUTHENTICATE, basic);
     Some(response)
@@ -74,7 +74,7 @@ pub(crate) async fn pass_on(
         }
         Err(error) => {
             interception.count(&shown, |reported| &mut reported.unreached);
-            refused(&OTHER, 502, "retold_connect", &format!("cannot reach {shown}: {error}"))
+            rejection(&OTHER, 502, "retold_connect", &format!("cannot reach {shown}: {error}"))
         }
     }
 }
@@ -88,13 +88,13 @@ pub(crate) async fn connect(
     let Some(interception) = front.interception.clone() else {
         let said =
             "retold is not a proxy for this program: `--intercept` and `--watch` make it one";
-        return refused(&OTHER, 405, "retold_connect", said);
+        return rejection(&OTHER, 405, "retold_connect", said);
     };
     if let Some(refusal) = turned_away_by_proxy(&front, request.headers()) {
         return refusal;
     }
     let Some(authority) = request.uri().authority().cloned() else {
-        return refused(&OTHER, 400, "retold_connect", "CONNECT has no host");
+        return rejection(&OTHER, 400, "retold_connect", "CONNECT has no host");
     };
     let host = name_of(&authority);
     let port = authority.port_u16().unwrap_or(HTTPS);
@@ -103,19 +103,19 @@ pub(crate) async fn connect(
     if let Some(opening) = interception.authority.as_ref().filter(|_| opens) {
         let config = match opening.host(&host) {
             Ok(config) => config,
-            Err(error) => return refused(&OTHER, 502, "retold_connect", &error.to_string()),
+            Err(error) => return rejection(&OTHER, 502, "retold_connect", &error.to_string()),
         };
         let acceptor = TlsAcceptor::from(config);
         tokio::spawn(async move {
-            // What was upgraded is still a connection.
+            // An upgraded connection is still a connection.
             let _seat = seat;
             let Ok(upgraded) = upgrade::on(request).await else { return };
             let handshake = tokio::time::timeout(HEAD, acceptor.accept(TokioIo::new(upgraded)));
             match handshake.await {
-                Ok(Ok(stream)) => opened(front, host, port, stream).await,
+                Ok(Ok(stream)) => serve(front, host, port, stream).await,
                 Ok(Err(error)) => {
                     tracing::warn!(%host, %error, "the program does not trust our certificate");
-                    interception.distrusted(&host);
+                    interception.note_distrust(&host);
                 }
                 Err(_) => tracing::warn!(%host, "the program did not begin its connection"),
             }
@@ -144,13 +144,13 @@ pub(crate) async fn connect(
         Err(error) => {
             interception.count(&shown, |reported| &mut reported.unreached);
             let said = format!("cannot reach {host}:{port}: {error}");
-            refused(&OTHER, 502, "retold_connect", &said)
+            rejection(&OTHER, 502, "retold_connect", &said)
         }
     }
 }
 
 /// Serves a connection that was opened.
-async fn opened<S>(front: Arc<Front>, host: String, port: u16, stream: S)
+async fn serve<S>(front: Arc<Front>, host: String, port: u16, stream: S)
 where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
 {
@@ -178,7 +178,7 @@ async fn handle(
     request: Request<IncomingBody>,
 ) -> Response<Outgoing> {
     let (parts, body) = request.into_parts();
-    let session = match front.opened(&parts.headers).await {
+    let session = match front.opened_session(&parts.headers).await {
         Ok(session) => session,
         Err(not_let_in) => {
             let answer = turned_away(providers::at(parts.uri.path()), &not_let_in);

@@ -13,7 +13,7 @@ use super::tunnel::Tunnels;
 use crate::addresses::HTTPS;
 use crate::lock::lock;
 use crate::outlet::Outgoing;
-use crate::refusal::refused;
+use crate::refusal::rejection;
 
 /// How many hosts are remembered for the report at the end.
 const MOST_REPORTED: usize = 100;
@@ -31,7 +31,7 @@ pub struct Interception {
     /// Whether something is recorded; otherwise, models are not reached.
     pub(super) live: bool,
     reported: Mutex<ConnectionReport>,
-    /// What stands before `/UPSTREAM/PATH` in a URL for this program.
+    /// The URL before `/UPSTREAM/PATH` for this program.
     pub(super) here: String,
 }
 
@@ -74,7 +74,7 @@ impl Interception {
     }
 
     /// What became of connections that were not recorded.
-    pub fn reported(&self) -> ConnectionReport {
+    pub fn report(&self) -> ConnectionReport {
         lock(&self.reported).clone()
     }
 
@@ -103,7 +103,7 @@ impl Interception {
     }
 
     /// Notes a host whose connection a program broke off, because it does not trust our certificate.
-    pub(super) fn distrusted(&self, host: &str) {
+    pub(super) fn note_distrust(&self, host: &str) {
         let mut reported = lock(&self.reported);
         if reported.distrusted.len() < MOST_REPORTED {
             reported.distrusted.insert(printable(host, 100));
@@ -114,6 +114,6 @@ impl Interception {
     pub(super) fn refuse(&self, host: &str) -> Response<Outgoing> {
         self.count(host, |reported| &mut reported.refused);
         let said = format!("{} was not recorded, and a replay asks nobody", printable(host, 100));
-        refused(&OTHER, 403, "retold_not_recorded", &said)
+        rejection(&OTHER, 403, "retold_not_recorded", &said)
     }
 }

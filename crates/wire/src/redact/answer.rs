@@ -1,12 +1,12 @@
 //! Personal data in a whole answer, and the lengths of its chunks.
 
-use super::stream::{self, moved};
+use super::stream::{self, move_chunks};
 use super::{Chunks, Redaction};
 use crate::framing::Framing;
 
 impl Redaction {
-    /// An answer as it is stored, with the chunks that it then has, and whether anything was taken out. One
-    /// that was broken off may end with the beginning of what is taken out.
+    /// An answer as it is stored, with the chunks that it then has, and whether anything was taken out. One that was broken
+    /// off may end with the beginning of a value that is redacted.
     pub(crate) fn answer(
         &self,
         framing: Framing,
@@ -30,7 +30,7 @@ impl Redaction {
         if stored == body {
             return (body, chunks, false);
         }
-        let chunks = moved(&chunks, &pieces);
+        let chunks = move_chunks(&chunks, &pieces);
         (stored, chunks, true)
     }
 }

@@ -16,10 +16,10 @@ impl Redaction {
     pub(super) fn whole<'a>(&self, body: &'a [u8], broken: bool) -> (Cow<'a, [u8]>, bool) {
         let longer = IntegerMark::of_longer(body);
         if let Ok(mut value) = IntegerMark::json(longer.as_ref(), body) {
-            // Gemini streams a list, whose items are what the events of others are.
+            // Gemini streams a list, whose items are like the events of others.
             let continued = match &mut value {
                 Value::Array(items) if items.iter().all(Value::is_object) => {
-                    self.continued(items.iter_mut().collect(), broken)
+                    self.redact_across(items.iter_mut().collect(), broken)
                 }
                 _ => false,
             };
@@ -64,8 +64,8 @@ impl Redaction {
         }
         let mut stored = incoming.clone();
         stored.upstream = self.text(&incoming.upstream).into_owned();
-        stored.path = self.escaped(&incoming.path, '/');
-        stored.query = incoming.query.as_deref().map(|query| self.escaped(query, '&'));
+        stored.path = self.redact_parts(&incoming.path, '/');
+        stored.query = incoming.query.as_deref().map(|query| self.redact_parts(query, '&'));
         for name in providers::counted_headers().chain([CALL]) {
             if let Some(value) = incoming.headers.get(name).and_then(|it| it.to_str().ok())
                 && let Ok(value) = HeaderValue::from_str(&self.text(value))
@@ -79,17 +79,17 @@ impl Redaction {
         let is_form = header("content-type")
             .is_some_and(|it| it.starts_with("application/x-www-form-urlencoded"));
         stored.body = match (&body, body.as_deref().map(std::str::from_utf8)) {
-            (Some(_), Some(Ok(form))) if is_form => self.escaped(form, '&').into(),
+            (Some(_), Some(Ok(form))) if is_form => self.redact_parts(form, '&').into(),
             (Some(body), _) => self.whole(body, false).0.into_owned().into(),
-            // What is in it cannot be found.
+            // A body that cannot be decoded cannot be searched.
             (None, _) => self.placeholder(&incoming.body).unwrap_or_default().into(),
         };
         Cow::Owned(stored)
     }
 
     /// Parts of a path, a query or a form, in which characters may be escaped.
-    pub(super) fn escaped(&self, text: &str, between: char) -> String {
-        let side = |side: &str| match self.text(&unescaped(side)) {
+    pub(super) fn redact_parts(&self, text: &str, between: char) -> String {
+        let side = |side: &str| match self.text(&unescape(side)) {
             Cow::Borrowed(_) => side.to_owned(),
             Cow::Owned(other) => other,
         };
@@ -102,7 +102,7 @@ impl Redaction {
 }
 
 /// A text with its percent escapes resolved, and `+` as a space.
-fn unescaped(text: &str) -> String {
+fn unescape(text: &str) -> String {
     let mut out = Vec::with_capacity(text.len());
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {

@@ -61,7 +61,7 @@ impl RedactionKey {
         self.short("id", b"")
     }
 
-    /// What is stored in place of a value: the same for equal values, another for different ones.
+    /// The placeholder that is stored for a value: the same for equal values, another for different ones.
     pub(super) fn placeholder(&self, value: &[u8]) -> String {
         format!("[redacted-{}]", self.short("value", value))
     }
@@ -86,7 +86,7 @@ impl RedactionKey {
         text.resize(text.len().next_multiple_of(BLOCK), 0);
         let tag = self.hash("pattern", &text).finalize();
         let mut sealed = tag.as_bytes().to_vec();
-        sealed.extend(self.crossed(tag.as_bytes(), &text));
+        sealed.extend(self.xor_stream(tag.as_bytes(), &text));
         BASE32_NOPAD.encode(&sealed).to_ascii_lowercase()
     }
 
@@ -94,14 +94,14 @@ impl RedactionKey {
     pub(crate) fn open(&self, sealed: &str) -> Option<String> {
         let sealed = BASE32_NOPAD.decode(sealed.to_ascii_uppercase().as_bytes()).ok()?;
         let (tag, text) = sealed.split_at_checked(32)?;
-        let text = self.crossed(tag, text);
+        let text = self.xor_stream(tag, text);
         let is_ours = *self.hash("pattern", &text).finalize().as_bytes() == *tag;
         let text = String::from_utf8(text).ok().filter(|_| is_ours)?;
         Some(text.trim_end_matches('\0').to_owned())
     }
 
     /// A text combined with a key stream that is used for this text alone: the tag is its hash.
-    fn crossed(&self, tag: &[u8], text: &[u8]) -> Vec<u8> {
+    fn xor_stream(&self, tag: &[u8], text: &[u8]) -> Vec<u8> {
         let mut stream = vec![0; text.len()];
         self.hash("stream", tag).finalize_xof().fill(&mut stream);
         stream.iter().zip(text).map(|(one, other)| one ^ other).collect()

@@ -1,9 +1,9 @@
 //! Personal data, taken out of requests and answers before anything is stored.
 //!
-//! The upstream gets the request as the program sent it, and the program the answer as it came. What is
-//! stored has a placeholder for each match: equal values have equal ones, and different values different
-//! ones ([`RedactionKey`]). The same is done to a request before its recorded answer is looked for: a program
-//! that repeats a redacted answer in its next question asks the same.
+//! The upstream gets the request as the program sent it, and the program the answer as it came. The stored texts have a
+//! placeholder for each match: equal values have equal ones, and different values different ones ([`RedactionKey`]). The
+//! same is done to a request before its recorded answer is looked for: a program that repeats a redacted answer in its next
+//! question asks the same.
 //!
 //! - `key`: placeholders, and how a run keeps its patterns.
 //! - `views`: the other writings in which a value is found.
@@ -34,7 +34,7 @@ use retold::model::{STRUCK, Secrets};
 use retold::patterns::PatternBudget;
 
 pub use key::{KnownKeys, RedactionKey};
-pub(crate) use stream::moved;
+pub(crate) use stream::move_chunks;
 
 use crate::replacing::LARGEST_PATTERN;
 use crate::rule_error::RuleError;

@@ -10,8 +10,8 @@ use super::Redaction;
 pub(super) const OF_TOKENS: &[&str] = &["logprobs", "top_logprobs", "logprobsResult"];
 
 impl Redaction {
-    /// Parts of one text without what is taken out of the whole; `None` if there is nothing. What begins
-    /// in a part stands in that part.
+    /// Parts of one text without the values that are redacted in the whole; `None` if there are none. The placeholder of a
+    /// value is in the part where the value begins.
     pub(super) fn parts(&self, parts: &[&str], broken: bool) -> Option<Vec<String>> {
         let whole = parts.concat();
         let found = self.found(&whole, broken);
@@ -36,7 +36,7 @@ impl Redaction {
         Some(parts.iter().map(part).collect())
     }
 
-    /// Takes out what is cut into several texts of one list: its items, or what they have in the same field.
+    /// Takes out values that are cut into several texts of one list: its items, or the texts in the same field of its items.
     /// Messages, which have a role, are texts of their own.
     pub(super) fn lists(&self, value: &mut Value, pieces: &mut Tokens) {
         match value {
@@ -78,10 +78,10 @@ impl Redaction {
     }
 }
 
-/// The pieces of what was taken out, and what is in their place.
+/// The pieces of redacted values, and the texts in their place.
 pub(super) type Tokens = BTreeMap<String, String>;
 
-/// Notes what is in the place of a piece.
+/// Notes the text in the place of a piece.
 pub(super) fn note(pieces: &mut Tokens, before: &str, by: &str) {
     if !before.trim().is_empty() {
         pieces.insert(before.trim().to_owned(), by.to_owned());
@@ -99,7 +99,7 @@ fn each_text(value: &Value, place: &str, each: &mut impl FnMut(&str, &str)) {
         }
         Value::Object(fields) => {
             for (field, item) in fields {
-                each_text(item, &format!("{place}/{}", escaped(field)), each);
+                each_text(item, &format!("{place}/{}", escape(field)), each);
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
@@ -107,11 +107,11 @@ fn each_text(value: &Value, place: &str, each: &mut impl FnMut(&str, &str)) {
 }
 
 /// The name of a field, in a JSON pointer.
-pub(super) fn escaped(field: &str) -> String {
+pub(super) fn escape(field: &str) -> String {
     field.replace('~', "~0").replace('/', "~1")
 }
 
-/// Among the probabilities of tokens, takes out the pieces of what was taken out of the answer: as a token, as
+/// Among the probabilities of tokens, takes out the pieces of the values that were redacted in the answer: as a token, as
 /// the name of one, and as its bytes.
 pub(super) fn tokens(value: &mut Value, pieces: &Tokens, within: bool) {
     if pieces.is_empty() {
@@ -136,7 +136,7 @@ pub(super) fn tokens(value: &mut Value, pieces: &Tokens, within: bool) {
                 tokens(item, pieces, within || OF_TOKENS.contains(&name.as_str()));
             }
             if within && fields.keys().any(|name| pieces.contains_key(name.trim())) {
-                renamed(fields, pieces);
+                rename_fields(fields, pieces);
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
@@ -144,7 +144,7 @@ pub(super) fn tokens(value: &mut Value, pieces: &Tokens, within: bool) {
 }
 
 /// Gives the fields that are named after pieces other names, each its own.
-fn renamed(fields: &mut Map<String, Value>, pieces: &Tokens) {
+fn rename_fields(fields: &mut Map<String, Value>, pieces: &Tokens) {
     for (at, (name, value)) in std::mem::take(fields).into_iter().enumerate() {
         let name = match pieces.get(name.trim()) {
             Some(by) => format!("{by}#{at}"),

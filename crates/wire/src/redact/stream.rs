@@ -7,7 +7,7 @@ use retold::model::IntegerMark;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::pieces::{OF_TOKENS, Tokens, escaped, note, tokens};
+use super::pieces::{OF_TOKENS, Tokens, escape, note, tokens};
 use super::{Chunks, Redaction};
 use crate::event_stream;
 use crate::framing::{Framing, data, events, is_complete};
@@ -25,7 +25,7 @@ const NOT_CONTINUED: &[&str] = &[
     "status",
 ];
 
-/// How a body is divided: what is a stream by its form is read as one, whatever its content type says.
+/// The framing of a body: one that has the form of a stream is read as one, under any content type.
 pub(super) fn framing(framing: Framing, body: &[u8]) -> Framing {
     let begins = |with: &str| body.trim_ascii_start().starts_with(with.as_bytes());
     let is_json = |text: &[u8]| serde_json::from_slice::<IgnoredAny>(text).is_ok();
@@ -57,11 +57,11 @@ impl Redaction {
         let read = |event: &&[u8]| IntegerMark::json(longer, data(framing, event).as_bytes()).ok();
         let mut values: Vec<Option<Value>> = events.iter().map(read).collect();
         let before = values.clone();
-        self.continued(values.iter_mut().flatten().collect(), broken);
+        self.redact_across(values.iter_mut().flatten().collect(), broken);
         let stored = |((event, value), before): ((&[u8], Option<Value>), Option<Value>)| {
             let stored = match value {
                 Some(mut value) => {
-                    // What is not continued: ids, names of fields.
+                    // Texts that are not continued: ids, names of fields.
                     self.value(&mut value);
                     let changed = before.is_none_or(|before| before != value);
                     let text = |value: &Value| IntegerMark::text_of(longer, value);
@@ -78,8 +78,8 @@ impl Redaction {
         events.into_iter().zip(values).zip(before).map(stored).collect()
     }
 
-    /// Takes out what is cut into texts of several events; whether there was anything.
-    pub(super) fn continued(&self, mut events: Vec<&mut Value>, broken: bool) -> bool {
+    /// Takes out values that are cut into texts of several events; true if there were any.
+    pub(super) fn redact_across(&self, mut events: Vec<&mut Value>, broken: bool) -> bool {
         // By what continues: the pieces of each text, in order.
         let mut texts: BTreeMap<String, Vec<(usize, String)>> = BTreeMap::new();
         for (at, event) in events.iter().enumerate() {
@@ -111,7 +111,7 @@ impl Redaction {
         !pieces.is_empty()
     }
 
-    /// An event with other data, if there are any. Its other lines stay, without what is taken out.
+    /// An event with other data, if there are any. Its other lines stay, without the parts that are redacted.
     fn with_data(
         &self,
         framing: Framing,
@@ -162,8 +162,8 @@ fn continued_name(name: String, begins: bool) -> String {
     }
 }
 
-/// Passes on each text of an event: where it is, and the name of what it continues. Parts of an answer
-/// are told apart by their `index`.
+/// Passes on each text of an event: where it is, and the name of the text that it continues. Parts of an answer are told
+/// apart by their `index`.
 fn each_text(value: &Value, place: String, name: String, each: &mut impl FnMut(String, String)) {
     match value {
         Value::String(_) => each(place, name),
@@ -181,7 +181,7 @@ fn each_text(value: &Value, place: String, name: String, each: &mut impl FnMut(S
                 .filter_map(|name| Some(format!("#{}", fields.get(*name)?.as_u64()?)));
             let name = format!("{name}{}", index.collect::<String>());
             for (field, item) in fields {
-                let place = format!("{place}/{}", escaped(field));
+                let place = format!("{place}/{}", escape(field));
                 if !NOT_CONTINUED.contains(&field.as_str()) {
                     each_text(item, place, format!("{name}/{field}"), each);
                 }
@@ -193,7 +193,7 @@ fn each_text(value: &Value, place: String, name: String, each: &mut impl FnMut(S
 
 /// Where chunks end if pieces of the body were replaced: in a replaced piece at the same distance from
 /// its beginning, or at its end.
-pub(crate) fn moved(chunks: &Chunks, pieces: &[(usize, Vec<u8>)]) -> Chunks {
+pub(crate) fn move_chunks(chunks: &Chunks, pieces: &[(usize, Vec<u8>)]) -> Chunks {
     let mut moved = Vec::with_capacity(chunks.len());
     let (mut end, mut last) = (0, 0);
     let (mut piece, mut old, mut new) = (0, 0, 0);

@@ -1,7 +1,7 @@
 //! The texts that a text may be another writing of: with its escapes resolved, composed, decoded.
 //!
-//! A name may be written `Jos\u00e9`, `Jos%C3%A9`, `Jos&eacute;`, `Sm9zw6k=`, or with a combining accent. Each view
-//! knows where its characters come from, so that what is found in it is replaced where it stands.
+//! A name may be written `Jos\u00e9`, `Jos%C3%A9`, `Jos&eacute;`, `Sm9zw6k=`, or with a combining accent. Each view knows
+//! where its characters come from, so that a match in it is replaced where it stands.
 
 use std::ops::Range;
 
@@ -28,7 +28,7 @@ const LATIN: &str = "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf 
 #[derive(Debug, Clone, Default)]
 pub(super) struct TextView {
     pub(super) text: String,
-    /// What was written in another way; the rest is byte for byte the same.
+    /// The parts that were written in another way; the rest is byte for byte the same.
     steps: Vec<ViewStep>,
     /// Where what follows comes from.
     end: usize,
@@ -42,7 +42,7 @@ struct ViewStep {
 }
 
 impl TextView {
-    /// Bytes as a text: what is not UTF-8 is read as Latin-1.
+    /// Bytes as a text: those that are not UTF-8 are read as Latin-1.
     pub(super) fn of_bytes(bytes: &[u8]) -> Self {
         let mut view = TextView::default();
         for chunk in bytes.utf8_chunks() {
@@ -135,7 +135,7 @@ pub(super) fn views_of(view: TextView) -> Vec<TextView> {
     while let Some(last) = views.last()
         && views.len() < DEPTH
         && memchr::memchr3(b'\\', b'%', b'&', last.text.as_bytes()).is_some()
-        && let Some(next) = last.rewritten(unescaped)
+        && let Some(next) = last.rewritten(unescape)
     {
         views.push(next);
     }
@@ -148,7 +148,7 @@ pub(super) fn views_of(view: TextView) -> Vec<TextView> {
     views.extend(spaced);
     for view in &mut views {
         if !view.text.is_ascii()
-            && let Some(composed) = view.rewritten(composed)
+            && let Some(composed) = view.rewritten(compose)
         {
             *view = composed;
         }
@@ -157,7 +157,7 @@ pub(super) fn views_of(view: TextView) -> Vec<TextView> {
 }
 
 /// A letter with its combining marks, as one character.
-fn composed(text: &str) -> Option<(String, usize)> {
+fn compose(text: &str) -> Option<(String, usize)> {
     let mut chars = text.chars();
     let first = chars.next()?;
     let marks: usize = chars.take_while(|c| is_mark(*c)).map(char::len_utf8).sum();
@@ -174,9 +174,9 @@ pub(super) fn nfc(text: &str) -> String {
     ComposingNormalizerBorrowed::new_nfc().normalize(text).into_owned()
 }
 
-/// What the escapes at the beginning of a text stand for, and their length. Bytes that are escaped one by one are
+/// The text that the escapes at the beginning of a text stand for, and their length. Bytes that are escaped one by one are
 /// read together.
-fn unescaped(text: &str) -> Option<(String, usize)> {
+fn unescape(text: &str) -> Option<(String, usize)> {
     let mut bytes = Vec::new();
     let mut at = 0;
     while let Some((byte, length)) = escaped_byte(&text[at..]) {
@@ -278,7 +278,7 @@ pub(super) fn written_in(text: &str) -> Vec<EncodedText> {
                 let padding = bytes[at + length..].iter().take_while(|byte| **byte == b'=').count();
                 let begin = if is_signed { at + 2 } else { at };
                 let part = begin..at + length + padding.min(2);
-                found.extend(decoded(&text[part.clone()]).map(|(encoding, text)| EncodedText {
+                found.extend(decode(&text[part.clone()]).map(|(encoding, text)| EncodedText {
                     text,
                     part,
                     encoding,
@@ -290,8 +290,8 @@ pub(super) fn written_in(text: &str) -> Vec<EncodedText> {
     found
 }
 
-/// A word as what it may be a writing of, if that is a text.
-fn decoded(word: &str) -> Option<(Encoding, String)> {
+/// The text that a word may be a writing of, if there is one.
+fn decode(word: &str) -> Option<(Encoding, String)> {
     let read = |encoding: &Encoding| {
         let text = String::from_utf8(encoding.decode(word.as_bytes()).ok()?).ok()?;
         (!text.contains(|c: char| c.is_control() && !c.is_ascii_whitespace())).then_some(text)

@@ -53,8 +53,8 @@ pub(super) fn waiting_in(folder: &Path) -> Result<Vec<PendingCassette>, CliError
     Ok(pending.collect())
 }
 
-/// The root of the tests that left a folder. The folder may have come with somebody else's tests, so what it says is
-/// the root is one only if it is the place where these tests are.
+/// The root of the tests that left a folder. The folder may have come with somebody else's tests, so the root that it
+/// names counts only if these tests are there.
 fn own_root(folder: &Path, named: &Path) -> Result<PathBuf, CliError> {
     let root = named.canonicalize().map_err(|error| of(named, &error))?;
     let inside = folder.canonicalize().map_err(|error| of(folder, &error))?;

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::pending::{PendingCassette, nearest_folder, waiting_in};
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
-use crate::output::{Output, counted};
+use crate::output::{Output, count_of};
 
 /// Go through the cassettes that `pytest --retold=drift` found to differ, and accept or reject each.
 ///
@@ -99,7 +99,7 @@ pub(crate) fn run(args: Args, _: &Global, output: &Output) -> Result<Status, Cli
         let (accepted, rejected) = (of(ReviewVerdict::Accepted), of(ReviewVerdict::Rejected));
         output.text(&format!(
             "{}: {accepted} accepted, {rejected} rejected, {left} left\n",
-            counted(reviewed.len() as u64, "cassette")
+            count_of(reviewed.len() as u64, "cassette")
         ))?;
     }
     Ok(if left == 0 { Status::Fine } else { Status::Difference })

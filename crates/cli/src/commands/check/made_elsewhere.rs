@@ -12,7 +12,7 @@ use super::Args;
 use crate::error::{CliError, Status};
 use crate::gate;
 use crate::global::Global;
-use crate::output::{Output, counted, grouped};
+use crate::output::{Output, count_of, group_digits};
 use crate::runs::accepting;
 use crate::score_rows::{ScoreFile, ScoreRows};
 use crate::select;
@@ -39,7 +39,7 @@ pub(super) fn run(
     let views = [gate::view(&source.log, source.run, VerifyDepth::Whole, output)?];
     source.log = views[0].log();
     gate::through(&views, output, || {
-        let mut reader = source.checked()?;
+        let mut reader = source.checked_reader()?;
         let compared = scores.compare(&mut reader, source.run, &scorer.name);
         let compared = compared.map_err(|error| file.wrong(error))?;
         let (mut stored, mut known) = (None, None);
@@ -68,13 +68,13 @@ pub(super) fn run(
             }))?;
         } else {
             let mut text = if source.simulated { select::SIMULATED } else { "" }.to_owned();
-            text.push_str(&shown(&source.name(), &scorer, &compared, args.most));
+            text.push_str(&comparison_text(&source.name(), &scorer, &compared, args.most));
             // Writing to a string cannot fail.
             let _ = match (stored, known) {
                 (Some(run), _) => writeln!(
                     text,
                     "\nrun {run}: {} accepted",
-                    counted(scores.len() as u64, "decision")
+                    count_of(scores.len() as u64, "decision")
                 ),
                 (None, Some(run)) => writeln!(
                     text,
@@ -88,7 +88,7 @@ pub(super) fn run(
     })
 }
 
-/// Who decided: a function, with the name and the version of what it decides.
+/// The scorer: a function, with the name and the version of its decisions.
 fn scorer(args: &Args) -> Result<Scorer, CliError> {
     let named = args.name.as_deref().unwrap_or_default();
     let (name, version) = named.split_once('@').unwrap_or((named, "1"));
@@ -106,17 +106,17 @@ fn scorer(args: &Args) -> Result<Scorer, CliError> {
     Ok(Scorer { kind: ScorerKind::Function, name: name.to_owned(), version, about })
 }
 
-/// What was found, for people.
-fn shown(run: &str, scorer: &Scorer, compared: &ComparedScores, most: usize) -> String {
+/// The comparison, for people.
+fn comparison_text(run: &str, scorer: &Scorer, compared: &ComparedScores, most: usize) -> String {
     let ComparedScores { same, new, flipped } = compared;
     let all = same + new + flipped.len() as u64;
     let (name, version) = (printable(&scorer.name, SHOWN), scorer.version);
     let mut out = format!(
         "{run}: {} {name}@{version}: {} the same, {}, {} new\n",
-        counted(all, "decision"),
-        grouped(*same),
-        counted(flipped.len() as u64, "flip"),
-        grouped(*new)
+        count_of(all, "decision"),
+        group_digits(*same),
+        count_of(flipped.len() as u64, "flip"),
+        group_digits(*new)
     );
     for flip in flipped.iter().take(most) {
         let ScoreFlip { seq, call, sample, choice, from, to, text } = flip;
@@ -127,7 +127,7 @@ fn shown(run: &str, scorer: &Scorer, compared: &ComparedScores, most: usize) -> 
         let _ = writeln!(out, "    {}", printable(text, SHOWN));
     }
     if flipped.len() > most {
-        let more = grouped((flipped.len() - most) as u64);
+        let more = group_digits((flipped.len() - most) as u64);
         let _ = writeln!(out, "  and {more} more: --most N, or --json for all");
     }
     out

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::{Args, FailOn};
-use crate::output::{counted, grouped};
+use crate::output::{count_of, group_digits};
 use crate::runs::refold::RefoldResult;
 use crate::select::RunSource;
 use crate::views::changed::{list, side};
@@ -24,7 +24,7 @@ pub(super) struct CheckResults {
     pub(super) earlier: Vec<RunId>,
     /// Whether there was nothing to accept, because the recorded decisions are the same.
     pub(super) is_nothing_new: bool,
-    /// What the new decisions would change in the run.
+    /// The changes that the new decisions would make in the run.
     pub(super) refolded: Option<RefoldResult>,
 }
 
@@ -128,7 +128,7 @@ pub(super) fn text(found: &CheckResults, most: usize) -> String {
     if !new.is_empty() {
         let has_others = new.iter().any(|new| new.choice.at > 0);
         let what = if has_others { "choice" } else { "answer" };
-        let decided = counted(new.len() as u64, what);
+        let decided = count_of(new.len() as u64, what);
         let _ = writeln!(
             out,
             "{name}: {decided} without a decision, decided by {}",
@@ -139,15 +139,15 @@ pub(super) fn text(found: &CheckResults, most: usize) -> String {
         let _ = writeln!(
             out,
             "{name}: {} from {} to {}: {}",
-            counted(*decisions, "decision"),
+            count_of(*decisions, "decision"),
             parser_from.join(", "),
             parser_to.join(", "),
-            counted(flipped.len() as u64, "flip")
+            count_of(flipped.len() as u64, "flip")
         );
     }
     let parts = DecisionPart::ALL.iter().filter_map(|part| Some((part, changed.get(part)?)));
     let parts: Vec<String> =
-        parts.map(|(p, n)| format!("{} {}", p.as_str(), grouped(*n))).collect();
+        parts.map(|(p, n)| format!("{} {}", p.as_str(), group_digits(*n))).collect();
     if !parts.is_empty() {
         let _ = writeln!(out, "decisions that change: {}", parts.join(", "));
     } else if *decisions > 0 {
@@ -157,16 +157,16 @@ pub(super) fn text(found: &CheckResults, most: usize) -> String {
         let _ = writeln!(
             out,
             "found by a strategy, not by a last resort: {} -> {} of {}",
-            grouped(found.from),
-            grouped(found.to),
-            grouped(found.of)
+            group_digits(found.from),
+            group_digits(found.to),
+            group_digits(found.of)
         );
     }
     if !unfaithful.is_empty() {
         let _ = writeln!(
             out,
             "{} differ from what the recorded parser version decides today; the first is at seq {}",
-            counted(unfaithful.len() as u64, "decision"),
+            count_of(unfaithful.len() as u64, "decision"),
             unfaithful[0]
         );
     }
@@ -174,7 +174,7 @@ pub(super) fn text(found: &CheckResults, most: usize) -> String {
     let _ = writeln!(out, "\nmethod recorded -> method now");
     for (from, now) in by_method {
         for (to, n) in now {
-            let _ = writeln!(out, "  {from:<22} -> {to:<22}{:>9}", grouped(*n));
+            let _ = writeln!(out, "  {from:<22} -> {to:<22}{:>9}", group_digits(*n));
         }
     }
     if !verdicts.is_empty() {
@@ -185,9 +185,9 @@ pub(super) fn text(found: &CheckResults, most: usize) -> String {
             let _ = writeln!(
                 out,
                 "  {verdict:<16}{:>9} {:>6.2} %  {:>9} {:>6.2} %",
-                grouped(*from),
+                group_digits(*from),
                 share(*from, *decisions),
-                grouped(*to),
+                group_digits(*to),
                 share(*to, all)
             );
         }
@@ -211,7 +211,7 @@ pub(super) fn text(found: &CheckResults, most: usize) -> String {
         let _ = writeln!(out, "  seq {seq} {call}#{sample}{choice}: {decided}");
     }
     if most > 0 && new.len() > most {
-        let more = grouped((new.len() - most) as u64);
+        let more = group_digits((new.len() - most) as u64);
         let _ = writeln!(out, "  and {more} more: --most N, or --json for all");
     }
     list(&mut out, "flips", flipped, most);
@@ -220,7 +220,7 @@ pub(super) fn text(found: &CheckResults, most: usize) -> String {
         out.push_str(&refolded.text(most));
     }
     if let Some(run) = accepted {
-        let made = counted(decisions + new.len() as u64, "decision");
+        let made = count_of(decisions + new.len() as u64, "decision");
         let _ = writeln!(out, "\nrun {run}: {made} accepted; {name} is as it was");
         if !earlier.is_empty() {
             let runs: Vec<String> = earlier.iter().map(ToString::to_string).collect();

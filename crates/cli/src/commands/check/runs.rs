@@ -33,14 +33,14 @@ struct CheckedRun {
     checked: DecisionCheck,
     accepted: Option<AcceptedRun>,
     is_nothing_new: bool,
-    /// What the new decisions would change in the run, if that is wanted.
+    /// The changes that the new decisions would make in the run, if they are wanted.
     refolded: Option<RefoldResult>,
 }
 
 pub(super) fn run(args: &Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let parsers = args.parser.choice(global.studies.parsers())?;
     let params = args.parser.params()?;
-    // What is accepted is written to the log.
+    // Accepted decisions are written to the log.
     let mut sources = match args.accept {
         true => select::sources_to_write(global, &args.runs)?,
         false => select::sources_to_read(global, &args.runs)?,
@@ -55,7 +55,7 @@ pub(super) fn run(args: &Args, global: &Global, output: &Output) -> Result<Statu
     gate::through(&views, output, || check_all(sources, parsers, &params, args, global, output))
 }
 
-/// Checks runs, and shows what was found in each as soon as it is known, in their order.
+/// Checks runs, and shows the results of each as soon as they are known, in the order of the runs.
 fn check_all(
     sources: Vec<RunSource>,
     choice: ParserChoice,
@@ -76,7 +76,7 @@ fn check_all(
             false => error,
         }
     };
-    shown.end(ended, &params.unused(), nothing)
+    shown.end(ended, &params.unused_lines(), nothing)
 }
 
 /// For how many runs on each core all that is found is held in memory before it is passed on.
@@ -92,8 +92,8 @@ struct CheckSettings<'a> {
     global: &'a Global<'a>,
 }
 
-/// Checks runs on all cores, and passes on what is found in a few at a time. Decisions are accepted only if all runs could be
-/// checked.
+/// Checks runs on all cores, and passes on the results of a few at a time. Decisions are accepted only if all runs
+/// could be checked.
 fn decide_in_waves(
     sources: Vec<RunSource>,
     mut choice: ParserChoice,
@@ -124,7 +124,7 @@ fn decide_in_waves(
                     ParserChoice::File(file) => Some(&*file),
                     _ => None,
                 };
-                // A parser keeps what it has computed for itself, so each run has its own.
+                // A parser keeps its computed results to itself, so each run has its own parser.
                 let checked = wave.par_iter().map(|source| {
                     let mut own = args.parser.decider(parsers)?;
                     let by = match (&mut own, file) {
@@ -163,8 +163,8 @@ fn store_accepted(
     Ok(CheckResults { source, checked, accepted, known, earlier, is_nothing_new, refolded })
 }
 
-/// Checks one run. What is accepted is dropped if the run has it already, by the same parsers with the same settings, and
-/// nothing that was accepted since has replaced it.
+/// Checks one run. Accepted decisions are dropped if the run has them already, by the same parsers with the same
+/// settings, and nothing that was accepted since has replaced them.
 fn one<'a>(
     source: &RunSource,
     by: Again<'a>,
@@ -175,7 +175,7 @@ fn one<'a>(
     let mut accepted = args.accept.then(|| accepting::begin(source)).transpose()?;
     let (only, choices) = (args.call.as_ref(), args.choice);
     let selection = Selection { by, params, only, choices, parsers };
-    let mut reader = source.checked()?;
+    let mut reader = source.checked_reader()?;
     let (mut is_same, mut different) = (true, BTreeMap::new());
     let replaced = match args.accept {
         true => replaced_decisions(&mut reader, source.run)?,
@@ -185,7 +185,7 @@ fn one<'a>(
         let RevisedDecision { answer, recorded, by, .. } = made;
         is_same &= recorded.as_ref() == Some(by);
         is_same &= answer.decision.as_ref().is_none_or(|(seq, _)| !replaced.contains(seq));
-        // What a study decides is about the first choice.
+        // A study decides about the first choice.
         let is_first = made.answer.choice.at == 0;
         if prices.is_some()
             && is_first

@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use super::Args;
 use super::results::{CheckResults, object, text};
 use crate::error::{CliError, Status};
-use crate::output::{Output, OutputList, counted};
+use crate::output::{Output, OutputList, count_of};
 use crate::select;
 
-/// What is shown of checks.
+/// The results of checks, as they are shown.
 pub(super) struct ShownChecks<'a> {
     args: &'a Args,
     output: &'a Output,
@@ -19,7 +19,7 @@ pub(super) struct ShownChecks<'a> {
     fails: bool,
 }
 
-/// What was printed so far.
+/// The output so far.
 enum ShownSoFar<'a> {
     Nothing,
     Text,
@@ -35,7 +35,7 @@ impl<'a> ShownChecks<'a> {
         ShownChecks { args, output, are_several, empty, printed, fails: false }
     }
 
-    /// Shows what a run gave.
+    /// Shows the results of a run.
     pub(super) fn add(&mut self, checked: CheckResults) -> Result<(), CliError> {
         if checked.is_empty() && matches!(self.printed, ShownSoFar::Nothing) {
             self.empty.push(checked);
@@ -93,7 +93,7 @@ impl<'a> ShownChecks<'a> {
             ShownSoFar::Text => {
                 ended?;
                 if let Some(first) = unused.first() {
-                    let lines = counted(unused.len() as u64, "line");
+                    let lines = count_of(unused.len() as u64, "line");
                     self.output.text(&format!(
                         "settings that no answer needed: {lines}, first line {first}\n"
                     ))?;

@@ -10,7 +10,7 @@ use super::Args;
 use crate::error::{CliError, Status};
 use crate::gate;
 use crate::global::Global;
-use crate::output::{Output, counted};
+use crate::output::{Output, count_of};
 use crate::parser::ParserChoice;
 use crate::select::{self, RunSource};
 use crate::views::left;
@@ -31,10 +31,10 @@ pub(super) fn run(
     let source = select::source_to_read(global, run)?;
     // Snapshots are compared with later ones, without the log, so they are only made from a sound run.
     gate::sound(&source.log, source.run, "no snapshot was written", output)?;
-    written(&source, folder, choice, args, global, output)
+    write_snapshots(&source, folder, choice, args, global, output)
 }
 
-fn written(
+fn write_snapshots(
     source: &RunSource,
     folder: &Path,
     mut choice: ParserChoice,
@@ -46,7 +46,7 @@ fn written(
     let parsers = global.studies.parsers();
     let (by, only) = (choice.again(), args.call.as_ref());
     let selection = Selection { by, params: &params, only, choices: args.choice, parsers };
-    let mut reader = source.checked()?;
+    let mut reader = source.checked_reader()?;
     let seen = of_run(&mut reader, source.run, selection, folder).map_err(|e| match e {
         SnapshotError::Nothing(left) => left::nothing(source, &left, args.call.as_ref(), parsers),
         other => other.into(),
@@ -77,14 +77,14 @@ fn written(
 
 fn text(seen: &Snapshots, folder: &Path, most: usize) -> String {
     let Snapshots { same, written, changed, unreferenced, left } = seen;
-    let (folder, snapshots) = (folder.display(), |n: usize| counted(n as u64, "snapshot"));
+    let (folder, snapshots) = (folder.display(), |n: usize| count_of(n as u64, "snapshot"));
     let mut out = String::new();
     for SnapshotChange { path, diff } in changed.iter().take(most) {
         // Writing to a string cannot fail, here and below.
         let _ = writeln!(out, "{}\n{diff}", path.display());
     }
     if changed.len() > most {
-        let more = counted((changed.len() - most) as u64, "more difference");
+        let more = count_of((changed.len() - most) as u64, "more difference");
         let _ = writeln!(out, "and {more}: --most N shows them\n");
     }
     if !written.is_empty() {

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use clap::{Arg, Command};
 
 /// The script that clap made, with these.
-pub(super) fn completed(script: &str, command: &Command, program: &str) -> String {
+pub(super) fn complete(script: &str, command: &Command, program: &str) -> String {
     let mut script = script.to_owned();
     for first in command.get_subcommands() {
         let named = first.get_positionals().next().map(|arg| arg.get_possible_values());
@@ -23,7 +23,7 @@ pub(super) fn completed(script: &str, command: &Command, program: &str) -> Strin
             );
         }
         for second in first.get_subcommands() {
-            for third in shown(second) {
+            for third in visible_subcommands(second) {
                 // It is offered until it is typed.
                 let before = format!("__fish_seen_subcommand_from {}\"", second.get_name());
                 let name = third.get_name();
@@ -41,13 +41,13 @@ pub(super) fn completed(script: &str, command: &Command, program: &str) -> Strin
     script
 }
 
-fn shown(command: &Command) -> impl Iterator<Item = &Command> {
+fn visible_subcommands(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|below| !below.is_hide_set())
 }
 
 /// The commands and options of a command, and of those below it.
 fn below(script: &mut String, command: &Command, path: &[&str], program: &str) {
-    let names: Vec<&str> = shown(command).map(Command::get_name).collect();
+    let names: Vec<&str> = visible_subcommands(command).map(Command::get_name).collect();
     let seen: Vec<String> =
         path.iter().map(|name| format!("__fish_seen_subcommand_from {name}")).collect();
     let mut condition = seen.join("; and ");
@@ -59,11 +59,11 @@ fn below(script: &mut String, command: &Command, path: &[&str], program: &str) {
         let Some(long) = option.get_long() else { continue };
         let value = if option.get_action().takes_values() { " -r" } else { "" };
         let about = option.get_help().map(ToString::to_string).unwrap_or_default();
-        let _ = writeln!(script, "{start} -l {long} -d '{}'{value}", quoted(&about));
+        let _ = writeln!(script, "{start} -l {long} -d '{}'{value}", quote(&about));
     }
-    for next in shown(command) {
+    for next in visible_subcommands(command) {
         let about = next.get_about().map(ToString::to_string).unwrap_or_default();
-        let _ = writeln!(script, "{start} -f -a \"{}\" -d '{}'", next.get_name(), quoted(&about));
+        let _ = writeln!(script, "{start} -f -a \"{}\" -d '{}'", next.get_name(), quote(&about));
         below(script, next, &[path, &[next.get_name()]].concat(), program);
     }
 }
@@ -75,6 +75,6 @@ fn flags(command: &Command) -> impl Iterator<Item = &Arg> {
 }
 
 /// A text between single quotes.
-fn quoted(text: &str) -> String {
+fn quote(text: &str) -> String {
     text.replace('\\', "\\\\").replace('\'', "\\'").replace('\n', " ")
 }

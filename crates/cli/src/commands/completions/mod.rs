@@ -52,7 +52,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     generate(shell, &mut command, program.as_str(), &mut script);
     let mut script = String::from_utf8_lossy(&script).into_owned();
     if shell == Shell::Fish {
-        script = fish::completed(&script, &command, &program);
+        script = fish::complete(&script, &command, &program);
     }
     output.is_a_document();
     output.raw(&script)?;

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use self::needed::{NeededRuns, needed};
+use self::needed::{NeededRuns, needed_runs};
 use crate::error::{CliError, NAMES_DAMAGE, Status};
 use crate::global::Global;
-use crate::output::{Output, counted};
+use crate::output::{Output, count_of};
 use crate::progress;
 use crate::select;
 use retold::exchange::{ImportError, ImportResult, Recording, import_recording};
@@ -49,7 +49,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         return Err(CliError::usage(message).hint("name another log with --to"));
     }
     let source = Archive::open(&from, global.sqlite())?.log();
-    let runs = select::chosen(&source, &runs, global)?;
+    let runs = select::choose(&source, &runs, global)?;
     let target = open_or_create_store(&to, global.sqlite())?;
     let (mut copied, mut done, mut new, mut failed) = (Vec::new(), Vec::new(), 0, 0_u64);
     for run in runs {
@@ -70,7 +70,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         done.push(run);
         copied.push(json!({"run": run, "events": added, "known": known}));
     }
-    let lacking = needed(&source, target.as_ref(), &done)?;
+    let lacking = needed_runs(&source, target.as_ref(), &done)?;
     if output.is_json() {
         let lacking: Vec<Value> = lacking.iter().map(NeededRuns::json).collect();
         output.object(
@@ -78,7 +78,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         )?;
     } else {
         lacking.iter().try_for_each(|run| output.text(&run.text(&to)))?;
-        let all = counted(copied.len() as u64, "run");
+        let all = count_of(copied.len() as u64, "run");
         output.text(&format!("{all}, of which {new} had something new for {}\n", target.name()))?;
     }
     Ok(if failed > 0 { Status::Difference } else { Status::Fine })
@@ -128,9 +128,9 @@ fn line(run: RunId, added: u64, known: u64) -> String {
     let run = run.short(8);
     match (added, known) {
         (0, _) => format!("run {run}: all of it was already there\n"),
-        (added, 0) => format!("run {run}: {} copied\n", counted(added, "event")),
+        (added, 0) => format!("run {run}: {} copied\n", count_of(added, "event")),
         (added, known) => {
-            format!("run {run}: {} copied, {known} were already there\n", counted(added, "event"))
+            format!("run {run}: {} copied, {known} were already there\n", count_of(added, "event"))
         }
     }
 }

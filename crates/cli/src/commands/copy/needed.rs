@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::again::{quoted, typed};
+use crate::again::{quote, spell_commands};
 use crate::error::CliError;
 use crate::select;
 use retold::event::RunStarted;
@@ -37,11 +37,11 @@ pub(super) struct NeededRuns {
     nowhere: Vec<RunId>,
 }
 
-/// What the other log needs of the runs on which the copied ones depend.
+/// The runs that the other log needs, because the copied ones depend on them.
 ///
 /// # Errors
 /// [`CliError`] if one of the logs cannot be read.
-pub(super) fn needed(
+pub(super) fn needed_runs(
     source: &Log,
     target: &dyn Backend,
     copied: &[RunId],
@@ -53,7 +53,7 @@ pub(super) fn needed(
     let (ours, theirs) = (ends(reader.runs()?), ends(target.reader()?.runs()?));
     let mut found = Vec::new();
     for run in copied {
-        let Some((dependence, mut others)) = others(&select::started(reader.as_mut(), *run)?)
+        let Some((dependence, mut others)) = others(&select::run_start(reader.as_mut(), *run)?)
         else {
             continue;
         };
@@ -81,7 +81,7 @@ fn others(started: &RunStarted) -> Option<(Dependence, Vec<RunId>)> {
 }
 
 impl NeededRuns {
-    /// What is missing, and the command that copies it.
+    /// The missing runs, and the command that copies them.
     pub(super) fn text(&self, to: &Path) -> String {
         let NeededRuns { run, dependence, is_over, here, nowhere } = self;
         let ids = |runs: &[RunId]| -> Vec<String> { runs.iter().map(|run| run.short(8)).collect() };
@@ -113,10 +113,10 @@ impl NeededRuns {
                 ids(nowhere).join(", ")
             ));
         }
-        if let Some(to) = quoted(&to_name.to_string()).filter(|_| !here.is_empty()) {
+        if let Some(to) = quote(&to_name.to_string()).filter(|_| !here.is_empty()) {
             let command =
                 format!("  `retold copy {} --to {to}` copies them\n", ids(here).join(" "));
-            text.push_str(&typed(&command));
+            text.push_str(&spell_commands(&command));
         }
         text
     }

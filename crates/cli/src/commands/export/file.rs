@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use crate::again::typed;
+use crate::again::spell_commands;
 use crate::error::{CliError, Status, write_err};
 use crate::gate;
 use crate::global::Global;
-use crate::output::{Output, counted};
+use crate::output::{Output, count_of};
 use crate::redaction::{self, RunRedactionKey};
 use crate::runs::{effective, program};
 use crate::select::{self, RunSelection};
-use crate::views::traffic::{as_json, named, said};
+use crate::views::traffic::{as_json, upstream_urls, write_notes};
 use retold::exchange::{export_exchanges, export_recording};
 use retold::jsonl::{IfExists, JsonlWriter};
 use retold::members::Members;
@@ -71,7 +71,7 @@ impl FileFormat {
         }
     }
 
-    /// What is in the file, and how its name should end.
+    /// The kind of content of the file, and the endings of its name.
     fn contents(self) -> (&'static str, &'static str) {
         match self {
             FileFormat::Recording
@@ -84,7 +84,7 @@ impl FileFormat {
     }
 }
 
-/// What is exported.
+/// A run to export, and its format.
 struct Export<'a> {
     selected: RunSelection,
     format: FileFormat,
@@ -117,10 +117,10 @@ impl Export<'_> {
         }
     }
 
-    /// What the run says about itself; nothing if it is no program's.
+    /// The run's settings; the defaults if it is not a program's run.
     fn settings(&self) -> Result<ProgramSettings, CliError> {
         let RunSelection { log, run } = &self.selected;
-        let started = select::started(log.reader()?.as_mut(), *run)?;
+        let started = select::run_start(log.reader()?.as_mut(), *run)?;
         let mut settings: ProgramSettings =
             serde_json::from_value(started.settings).unwrap_or_default();
         let RecordedRules { ignore, replace, .. } = rules_added(log.reader()?.as_mut(), *run)?;
@@ -140,7 +140,7 @@ impl Export<'_> {
         let said = |import| {
             format!("`retold {import}` imports it so that the same program can be replayed\n")
         };
-        Ok(import.map_or_else(String::new, |import| typed(&said(import))))
+        Ok(import.map_or_else(String::new, |import| spell_commands(&said(import))))
     }
 }
 
@@ -169,13 +169,13 @@ pub(super) fn run(
     file.as_deref().map_or(Ok(()), |path| named_as_written(path, format))?;
     let is_json = file.as_deref().is_some_and(|path| path.extension() == Some("json".as_ref()));
     let form = if is_json { VcrpyForm::Json } else { VcrpyForm::Yaml };
-    let upstreams = named(&upstreams)?;
+    let upstreams = upstream_urls(&upstreams)?;
     if file.is_none() {
         output.is_a_document();
     }
     let selected = select::run_of(select::open_to_read(global)?, &run, global)?;
     let view = gate::view(&selected.log, selected.run, VerifyDepth::Whole, output)?;
-    // Of a run that lost its end, what is left is as it was written; of one that is damaged before, nothing is written.
+    // A run that lost only its end is exported up to there; of a run that is damaged before, nothing is written.
     if view.damage().is_some()
         && !view.is_only_cut()?
         && let Some(error) = gate::error(view.run(), view.verdict())
@@ -192,7 +192,7 @@ pub(super) fn run(
         | FileFormat::Otlp => None,
     };
     if with_key {
-        exported(&key, file.as_deref(), force)?;
+        check_key_export(&key, file.as_deref(), force)?;
     }
     let export = Export { selected, format, form, upstreams: &upstreams };
     gate::through(std::slice::from_ref(&view), output, || match &file {
@@ -204,7 +204,7 @@ pub(super) fn run(
 fn to_stdout(export: &Export, output: &Output) -> Result<Status, CliError> {
     let (_, notes) = export.write(&mut |line| output.raw(&format!("{line}\n")))?;
     let mut text = String::new();
-    said(&mut text, &notes);
+    write_notes(&mut text, &notes);
     text.push_str(&effective::text(&effective::of(&export.selected)?));
     text.push_str(&export.import("FILE")?);
     write_err(&text);
@@ -247,7 +247,7 @@ fn to_file(
         }
         output.object(&object)?;
     } else {
-        let mut text = format!("{} written to {path}\n", counted(count, format.noun()));
+        let mut text = format!("{} written to {path}\n", count_of(count, format.noun()));
         match (key, &key_file) {
             (_, Some(key_file)) => {
                 text.push_str(&format!("the key of its redactions was written to {key_file}\n"));
@@ -258,7 +258,7 @@ fn to_file(
             ),
             (None, None) => {}
         }
-        said(&mut text, &notes);
+        write_notes(&mut text, &notes);
         text.push_str(&effective::text(&in_force));
         text.push_str(&export.import(&path.to_string())?);
         output.text(&text)?;
@@ -271,7 +271,7 @@ fn key(
     selected: &RunSelection,
     global: &Global,
 ) -> Result<Option<Result<RedactionKey, String>>, CliError> {
-    let started = select::started(selected.log.reader()?.as_mut(), selected.run)?;
+    let started = select::run_start(selected.log.reader()?.as_mut(), selected.run)?;
     // Another experiment has no such settings.
     let Ok(settings) = serde_json::from_value::<ProgramSettings>(started.settings) else {
         return Ok(None);
@@ -284,7 +284,7 @@ fn key(
 }
 
 /// Refuses to export a key that there is not, or over one that is not to be replaced.
-fn exported(
+fn check_key_export(
     key: &Option<Result<RedactionKey, String>>,
     file: Option<&Path>,
     force: bool,

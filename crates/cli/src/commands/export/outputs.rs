@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::error::{CliError, Status};
 use crate::gate;
 use crate::global::Global;
-use crate::output::{Output, counted};
+use crate::output::{Output, count_of};
 use crate::runs::effective;
 use crate::runs::folder;
 use crate::runs::settings::experiment_of;
@@ -44,14 +44,14 @@ pub(super) fn run(
     let name = || match experiment.output_name_any() {
         Some(name) => {
             let settings: ExperimentSettings = record.started.settings["experiment"].clone().into();
-            settings.named(name)
+            settings.run_name(name)
         }
         None => selected.run.to_string(),
     };
     let number = folder_number(&record.started.settings);
     let folder = match to {
         Some(folder) => folder,
-        None => folder::named(&name(), number.unwrap_or(1))
+        None => folder::path_for(&name(), number.unwrap_or(1))
             .map_err(|e| e.hint("name a folder: `retold export RUN FOLDER --as outputs`"))?,
     };
     folder::refuse_existing(&folder)
@@ -72,7 +72,7 @@ pub(super) fn run(
         }
         output.object(&object)?;
     } else {
-        let count = counted(files.len() as u64, "file");
+        let count = count_of(files.len() as u64, "file");
         let mut text = format!("{count} of run {} in {shown}\n", selected.run);
         if record.started.is_simulated() {
             text.push_str(select::SIMULATED);

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::error::{CliError, Status};
 use crate::gate;
 use crate::global::Global;
-use crate::output::{Output, counted};
+use crate::output::{Output, count_of};
 use crate::runs::effective;
 use crate::select;
 use crate::table_draft::TableDraft;
@@ -23,7 +23,7 @@ pub(super) fn run(
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let file = named(to)?;
+    let file = parquet_file(to)?;
     if !force && file.symlink_metadata().is_ok() {
         return Err(CliError::usage(format!("{} already exists", file.display()))
             .hint("choose another name, or replace it with --force"));
@@ -35,7 +35,7 @@ pub(super) fn run(
     let mut labels = LabelColumns::default();
     labels.add(of.log.reader()?.as_mut(), of.run)?;
     let columns = transcript_columns(&labels);
-    let mut transcripts = Transcripts::new(Box::new(of.checked()?), of.run, labels)?;
+    let mut transcripts = Transcripts::new(Box::new(of.checked_reader()?), of.run, labels)?;
     let mut draft = TableDraft::new(&file, TableFormat::Parquet, &columns)?;
     while let Some(batch) = transcripts.next_batch()? {
         draft.write(&batch)?;
@@ -52,9 +52,9 @@ pub(super) fn run(
         output.object(&object)?;
         return Ok(Status::Fine);
     }
-    let mut text = format!("{} written to {place}\n", counted(rows, "transcript"));
+    let mut text = format!("{} written to {place}\n", count_of(rows, "transcript"));
     if left_out > 0 {
-        let left_out = counted(left_out, "exchange");
+        let left_out = count_of(left_out, "exchange");
         text.push_str(&format!("not represented:\n  {left_out} without a conversation\n"));
     }
     text.push_str(&effective::text(&in_force));
@@ -63,7 +63,7 @@ pub(super) fn run(
 }
 
 /// The file, whose name Scout recognises by its ending.
-fn named(to: Option<PathBuf>) -> Result<PathBuf, CliError> {
+fn parquet_file(to: Option<PathBuf>) -> Result<PathBuf, CliError> {
     let hint =
         "Inspect Scout reads a folder of such files: name one, as in transcripts/RUN.parquet";
     let file = to.filter(|path| path != Path::new("-"));

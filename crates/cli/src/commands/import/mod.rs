@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::again::begins;
 use crate::error::{CliError, NOTHING_IMPORTED, Status};
 use crate::global::Global;
-use crate::output::{Output, counted};
+use crate::output::{Output, count_of};
 use crate::redaction::{self, RunRedactionKey};
 use crate::run_id::new_run_id;
 use crate::runs::program::next_command;
@@ -29,7 +29,7 @@ use retold_traffic::{BEGINNING, Format};
 use retold_wire::{PROGRAM, ProgramSettings};
 
 use traffic::TrafficArgs;
-use unrecognised::unrecognised;
+use unrecognised::format_error;
 
 /// Import a recording, exchanges, or what another tool recorded.
 ///
@@ -144,7 +144,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     }
     let of_others = match format {
         Some(format) => format.of_others(),
-        None => Format::recognised(&begin),
+        None => Format::recognise(&begin),
     };
     if let Some(format) = of_others {
         let files: Vec<PathBuf> = std::iter::once(file).chain(more).collect();
@@ -152,7 +152,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     }
     // Said only of a file that is one of these: otherwise what is wrong with the file is.
     let alone = |shown: &str| {
-        traffic.unused()?;
+        traffic.refuse_unused()?;
         if more.is_empty() {
             return Ok(());
         }
@@ -177,7 +177,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         false => {
             let read = read_exchanges(lines, clock::now()).map_err(|error| match format {
                 Some(_) => error.into(),
-                None => unrecognised(&shown, &begin, error),
+                None => format_error(&shown, &begin, error),
             })?;
             alone(&shown)?;
             exchanges(read, &shown, global, output)
@@ -203,7 +203,7 @@ fn recording(
     } else if added == 0 {
         output.text(&format!("the whole run {run} is already in the log\n{key}"))?;
     } else {
-        let added = counted(added, "event");
+        let added = count_of(added, "event");
         let next = next_step(recording.log.reader()?.as_mut(), run)?;
         output.text(&format!(
             "run {run}: {added} imported from {shown}\n{key}\nnext:\n  {} {next}\n",
@@ -215,7 +215,7 @@ fn recording(
 
 /// Takes over the key of the run's redactions, if it is beside the recording, and says where it is.
 fn key(recording: &Recording, file: &Path, global: &Global) -> Result<String, CliError> {
-    let started = select::started(recording.log.reader()?.as_mut(), recording.run)?;
+    let started = select::run_start(recording.log.reader()?.as_mut(), recording.run)?;
     // Another experiment has no such settings.
     let Ok(settings) = serde_json::from_value::<ProgramSettings>(started.settings) else {
         return Ok(String::new());
@@ -261,10 +261,12 @@ fn exchanges(
         }))?
     } else {
         let said = if simulated { select::SIMULATED } else { "" };
-        let count = counted(count, "exchange");
+        let count = count_of(count, "exchange");
         let dropped = match dropped {
             0 => String::new(),
-            n => format!("{} dropped: a failed call has no answer to label\n", counted(n, "label")),
+            n => {
+                format!("{} dropped: a failed call has no answer to label\n", count_of(n, "label"))
+            }
         };
         output.text(&format!("run {run}: {count} imported from {shown}\n{said}{dropped}"))?;
     }
@@ -274,7 +276,7 @@ fn exchanges(
 /// What to do with an imported run, after `retold`: what has no experiment is not replayed.
 fn next_step(reader: &mut dyn Reader, run: RunId) -> Result<String, CliError> {
     let name = run.short(8);
-    let started = select::started(reader, run)?;
+    let started = select::run_start(reader, run)?;
     Ok(match started.experiment.as_str() {
         DECISIONS => format!("check {name}"),
         EXCHANGES => format!("check {name} --parser NAME@VERSION"),
@@ -292,7 +294,7 @@ fn sound(recording: &Recording, path: &str) -> Result<(), CliError> {
     let what = match verify_run(reader.as_mut(), recording.run, None)?.finding {
         Some(finding) => finding.to_string(),
         None if !begins => "its first event is not the start of a run".to_owned(),
-        None => return select::started(reader.as_mut(), recording.run).map(drop),
+        None => return select::run_start(reader.as_mut(), recording.run).map(drop),
     };
     Err(CliError::new(Status::Difference, format!("{path}: {what}")).hint(NOTHING_IMPORTED))
 }

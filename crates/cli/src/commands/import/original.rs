@@ -8,17 +8,17 @@ use serde_json::{Value, json};
 use crate::again::begins;
 use crate::error::{CliError, Status};
 use crate::global::Global;
-use crate::output::{Output, counted, grouped};
+use crate::output::{Output, count_of, group_digits};
 use crate::run_id::new_run_id;
-use crate::runs::conclusion::begun;
+use crate::runs::conclusion::refuse_unrecorded;
 use crate::runs::config::is_of;
 use crate::runs::original::{command, is_one};
-use crate::runs::record::started;
+use crate::runs::record::first_event;
 use crate::runs::session::{self, StudyExecution};
 use crate::runs::settings::settings_of;
-use crate::runs::stopped::stopped;
+use crate::runs::stopped::stop_error;
 use crate::select::{self, RunSelection};
-use crate::views::columns::{Column, aligned};
+use crate::views::columns::{Column, align};
 use retold::event::RunStarted;
 use retold::id::RunId;
 use retold::log::Log;
@@ -89,12 +89,18 @@ fn summary(all: &[ImportedOriginal], asked: usize) -> String {
         Column::text("original"),
     ];
     let cells = all.iter().map(|of| {
-        let answers = grouped(of.ended.progress.exchanges);
+        let answers = group_digits(of.ended.progress.exchanges);
         let (compared, different) = (of.compared, of.differences.len() as u64);
-        vec![of.name.clone(), answers, grouped(compared), grouped(different), of.original.clone()]
+        vec![
+            of.name.clone(),
+            answers,
+            group_digits(compared),
+            group_digits(different),
+            of.original.clone(),
+        ]
     });
-    let runs = counted(asked as u64, "original run");
-    let mut text = format!("{} of {runs} imported\n\n{}", all.len(), aligned(&COLUMNS, cells));
+    let runs = count_of(asked as u64, "original run");
+    let mut text = format!("{} of {runs} imported\n\n{}", all.len(), align(&COLUMNS, cells));
     let names: Vec<&str> = all.iter().map(|of| of.name.as_str()).collect();
     if !names.is_empty() {
         let (names, retold) = (names.join(" "), begins());
@@ -127,11 +133,11 @@ fn ready(
     let shown = original.display().to_string();
     Ok(match resumed {
         Some(name) => {
-            let (selected, started) = unfinished(name, &imported.study, &shown, global)?;
+            let (selected, started) = find_unfinished(name, &imported.study, &shown, global)?;
             Execution { selected, started, mode: Mode::Resume, imported, original: shown }
         }
         None => {
-            let mut started = started(&imported.study, imported.model.as_ref())?;
+            let mut started = first_event(&imported.study, imported.model.as_ref())?;
             global.studies.record_name(&mut started);
             let backend = global.open_or_create()?;
             let selected = RunSelection { log: Log::new(backend), run: new_run_id()? };
@@ -141,14 +147,14 @@ fn ready(
 }
 
 /// The run in this log that runs an original run again, to be continued.
-fn unfinished(
+fn find_unfinished(
     name: &str,
     study: &Study,
     original: &str,
     global: &Global,
 ) -> Result<(RunSelection, RunStarted), CliError> {
     let selected = select::run(global, name)?;
-    let started = select::started(selected.log.reader()?.as_mut(), selected.run)?;
+    let started = select::run_start(selected.log.reader()?.as_mut(), selected.run)?;
     if !is_one(&settings_of(global.studies, &started)?) || !is_of(global.studies, study, &started)?
     {
         let message = format!("run {} is not an import of {original} as it is now", selected.run);
@@ -201,7 +207,7 @@ impl Execution {
             settings_added: serde_json::Value::Null,
             trace: None,
         };
-        let ended = begun(session::go(session, global)?, &log, run)?;
+        let ended = refuse_unrecorded(session::go(session, global)?, &log, run)?;
         let mut reader = log.reader()?;
         let name = retold_archive::short_name(reader.as_mut(), run)?;
         let go_on = command(global.studies, &study.experiment, &original, &name);
@@ -209,7 +215,7 @@ impl Execution {
             let message = format!("run {run} is not finished");
             let interrupted = CliError::new(Status::Interrupted, message)
                 .hint(format!("`retold {go_on}` continues it; nothing is lost"));
-            return Err(stopped(ended, &go_on).unwrap_or(interrupted));
+            return Err(stop_error(ended, &go_on).unwrap_or(interrupted));
         }
         let mut record = RunRecord::read(reader.as_mut(), run)?;
         let built = global.studies.build(&study.experiment, &study.settings.experiment);
@@ -256,7 +262,7 @@ impl ImportedOriginal {
         let ImportedOriginal { run, name, original, ended, compared, differences, .. } = self;
         let mut text = format!(
             "run {run}: {} of {original} imported\n",
-            counted(ended.progress.exchanges, "answer"),
+            count_of(ended.progress.exchanges, "answer"),
         );
         // Writing to a string cannot fail.
         for note in &self.notes {
@@ -265,7 +271,7 @@ impl ImportedOriginal {
         let _ = writeln!(
             text,
             "{} compared with the original's, {} different",
-            counted(*compared, "value"),
+            count_of(*compared, "value"),
             differences.len()
         );
         for left in &self.not_compared {

@@ -8,12 +8,12 @@ use serde_json::json;
 use crate::again::begins;
 use crate::error::{CliError, NOTHING_IMPORTED, Status};
 use crate::global::Global;
-use crate::output::{Output, counted};
+use crate::output::{Output, count_of};
 use crate::redaction;
 use crate::run_id::new_run_id;
 use crate::runs::program::next_command;
 use crate::select;
-use crate::views::traffic::{as_json, named, said};
+use crate::views::traffic::{as_json, upstream_urls, write_notes};
 use retold::escaping::printable;
 use retold::log::{ForeignError, Log};
 use retold::model::providers;
@@ -47,7 +47,7 @@ pub(crate) struct TrafficArgs {
 
 impl TrafficArgs {
     /// Refuses these options for a file that has no use for them.
-    pub(super) fn unused(&self) -> Result<(), CliError> {
+    pub(super) fn refuse_unused(&self) -> Result<(), CliError> {
         let TrafficArgs { name, upstreams, ignore, replace, redact } = self;
         let lists = [upstreams, ignore, replace, redact];
         if name.is_none() && lists.iter().all(|list| list.is_empty()) {
@@ -67,7 +67,7 @@ pub(super) fn run(
     output: &Output,
 ) -> Result<Status, CliError> {
     let TrafficArgs { name, upstreams, ignore, replace, redact } = args;
-    let rules = Rules::given(&ignore, &replace)?;
+    let rules = Rules::parse(&ignore, &replace)?;
     let rules = match redact.is_empty() {
         true => rules,
         false => {
@@ -75,7 +75,7 @@ pub(super) fn run(
             rules.redacting(&redact, &redaction::own(&global.log)?)?
         }
     };
-    let options = Options { name, rules, upstreams: named(&upstreams)? };
+    let options = Options { name, rules, upstreams: upstream_urls(&upstreams)? };
     let read = import(format, paths, options, clock::now())?;
     let TrafficImport {
         run: collected,
@@ -102,13 +102,13 @@ pub(super) fn run(
     }
     let shown: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
     let shown =
-        if shown.len() > 3 { counted(shown.len() as u64, "file") } else { shown.join(", ") };
-    let mut parts = vec![counted(answers, "answer")];
+        if shown.len() > 3 { count_of(shown.len() as u64, "file") } else { shown.join(", ") };
+    let mut parts = vec![count_of(answers, "answer")];
     if failed > 0 {
-        parts.push(counted(failed, "failed attempt"));
+        parts.push(count_of(failed, "failed attempt"));
     }
     if decisions > 0 {
-        parts.push(counted(decisions, "decision"));
+        parts.push(count_of(decisions, "decision"));
     }
     let last = parts.pop().unwrap_or_default();
     let parts = if parts.is_empty() { last } else { format!("{} and {last}", parts.join(", ")) };
@@ -122,12 +122,12 @@ pub(super) fn run(
         let _ = writeln!(
             text,
             "{} without an answer: the run is not finished",
-            counted(unanswered, "question")
+            count_of(unanswered, "question")
         );
     }
-    said(&mut text, &notes);
+    write_notes(&mut text, &notes);
     let short = run.short(8);
-    let started = select::started(Log::new(backend).reader()?.as_mut(), run)?;
+    let started = select::run_start(Log::new(backend).reader()?.as_mut(), run)?;
     let next = match (urls.is_empty(), !is_finished) {
         // Nothing in it can be asked for over HTTP.
         (true, _) => format!("check {short} --parsers FILE"),

@@ -13,7 +13,7 @@ const SHOWN: usize = 8;
 
 /// The error for a file that was read as exchanges because it is in no other format. One whose first line
 /// has a request is of exchanges, with a mistake.
-pub(super) fn unrecognised(shown: &str, begin: &[u8], error: ImportError) -> CliError {
+pub(super) fn format_error(shown: &str, begin: &[u8], error: ImportError) -> CliError {
     let why = match &error {
         ImportError::Exchange { line: 1, problem, .. } => problem.to_string(),
         ImportError::File(error) if matches!(error.problem, JsonlProblem::NotUtf8 { .. }) => {

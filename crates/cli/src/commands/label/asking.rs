@@ -14,12 +14,12 @@ use tokio::runtime::Builder;
 use super::chosen::LabelledAnswer;
 use crate::console::{Console, ConsoleInput};
 use crate::error::{CliError, Status};
-use crate::score_rows::{listed, typed_value};
+use crate::score_rows::{typed_value, value_list};
 
 /// How much of a label's value is shown.
 const LABEL_SHOWN: usize = 60;
 
-/// What is shown, and which values may be given.
+/// The parts that are shown, and the values that may be given.
 pub(super) struct Asking {
     pub(super) run: RunId,
     pub(super) person: String,
@@ -30,7 +30,7 @@ pub(super) struct Asking {
     pub(super) json: bool,
 }
 
-/// What a person has done with the answers.
+/// The result of a person's labelling.
 #[derive(Default)]
 pub(super) struct LabelSession {
     pub(super) scores: Scores,
@@ -39,7 +39,7 @@ pub(super) struct LabelSession {
     pub(super) left: Option<u64>,
 }
 
-/// What a line means.
+/// The meaning of a typed line.
 enum TypedLine {
     Value(Value),
     Skip,
@@ -65,7 +65,7 @@ impl Asking {
         let (mut at, mut number, mut is_shown) = (0, 0, false);
         while let Some(answer) = answers.get(at) {
             if !is_shown {
-                console.show(&self.shown(reader, answer, at + 1, answers.len())?);
+                console.show(&self.answer_text(reader, answer, at + 1, answers.len())?);
                 is_shown = true;
             }
             console.show(&self.prompt());
@@ -111,14 +111,14 @@ impl Asking {
                 // A script would go on with the value of the next answer.
                 TypedLine::Unknown(text) if !is_person => {
                     let text = printable(&text, LABEL_SHOWN);
-                    let values = listed(&self.values);
+                    let values = value_list(&self.values);
                     let message = format!(
                         "standard input: line {number}: {text:?} is not one of the values {values}"
                     );
                     return Err(CliError::usage(message).hint("nothing was recorded"));
                 }
                 TypedLine::Unknown(_) => {
-                    console.show(&format!("That is not one of {}.\n", listed(&self.values)));
+                    console.show(&format!("That is not one of {}.\n", value_list(&self.values)));
                 }
             }
         }
@@ -143,13 +143,13 @@ impl Asking {
     fn prompt(&self) -> String {
         let values = match self.values.is_empty() {
             true => "value".to_owned(),
-            false => listed(&self.values),
+            false => value_list(&self.values),
         };
         format!("{} ({values}; Enter skips, :undo, :quit) > ", printable(&self.person, LABEL_SHOWN))
     }
 
     /// An answer, for the person who decides about it.
-    fn shown(
+    fn answer_text(
         &self,
         reader: &mut dyn Reader,
         answer: &LabelledAnswer,

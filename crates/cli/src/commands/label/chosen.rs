@@ -17,7 +17,7 @@ pub(super) struct LabelledAnswer {
 }
 
 /// The answers of a run, in the order of the log, but for those that a person has decided about under a name.
-pub(super) fn unlabelled(
+pub(super) fn unlabelled_answers(
     reader: &mut dyn Reader,
     run: RunId,
     person: Option<(&str, &str)>,

@@ -12,16 +12,16 @@ use retold::id::CallPath;
 use retold::scores::Scorer;
 use serde_json::{Value, json};
 
-use crate::again::{typed, typed_options};
+use crate::again::{spell_commands, typed_options};
 use crate::error::{CliError, Status};
 use crate::gate;
 use crate::global::Global;
-use crate::output::{Output, counted};
+use crate::output::{Output, count_of};
 use crate::runs::accepting;
 use crate::score_rows::{ScoreFile, ScoreRows, typed_value};
 use crate::select::{self, RunSource};
 use asking::{Asking, LabelSession};
-use chosen::unlabelled;
+use chosen::unlabelled_answers;
 
 /// How much of a name is shown.
 const SHOWN: usize = 60;
@@ -79,7 +79,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     gate::sound(&source.log, source.run, "nothing was labelled", output)?;
     // A run that nothing can be accepted about is refused before anybody labels it.
     let mut accepted = accepting::begin(&source)?;
-    let mut reader = source.checked()?;
+    let mut reader = source.checked_reader()?;
     let (file, given) = match &args.from {
         Some(path) => {
             let (run, column) = (Some(source.run), args.column.as_str());
@@ -112,14 +112,14 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let mut text = match (stored, known) {
         (Some(stored), _) => {
             let name = printable(&scorer.name, SHOWN);
-            format!("run {stored}: {} labelled by {by}, as {name}\n", counted(labelled, "answer"))
+            format!("run {stored}: {} labelled by {by}, as {name}\n", count_of(labelled, "answer"))
         }
         (None, Some(known)) => format!("no run was recorded: run {known} has all these labels\n"),
         (None, None) => "no run was recorded: no answer was labelled\n".to_owned(),
     };
     // Writing to a string cannot fail, here and below.
     if skipped > 0 {
-        let _ = writeln!(text, "{} left without a value", counted(skipped, "answer"));
+        let _ = writeln!(text, "{} left without a value", count_of(skipped, "answer"));
     }
     if let Some(left) = left.filter(|left| *left > 0) {
         let again = [
@@ -135,8 +135,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         let _ = writeln!(
             text,
             "{} not labelled by {by} yet: {}",
-            counted(left, "answer"),
-            typed(&format!("`retold label {run}{again}` continues"))
+            count_of(left, "answer"),
+            spell_commands(&format!("`retold label {run}{again}` continues"))
         );
     }
     output.text(&text)?;
@@ -182,10 +182,10 @@ fn by_hand(
     values: Vec<Value>,
     output: &Output,
 ) -> Result<LabelSession, CliError> {
-    let mut reader = source.checked()?;
+    let mut reader = source.checked_reader()?;
     let person = args.by.trim();
     let known = (!args.again).then_some((person, &*scorer.name));
-    let mut answers = unlabelled(&mut reader, source.run, known, args.call.as_ref())?;
+    let mut answers = unlabelled_answers(&mut reader, source.run, known, args.call.as_ref())?;
     let all = answers.len();
     answers.truncate(args.most.unwrap_or(all));
     let asking = Asking {

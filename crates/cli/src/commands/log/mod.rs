@@ -12,11 +12,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::again::typed;
+use crate::again::spell_commands;
 use crate::error::{CliError, Status, write_err};
 use crate::gate::{self, UnverifiedArg};
 use crate::global::Global;
-use crate::output::{Output, THIS_RUN, counted};
+use crate::output::{Output, THIS_RUN, count_of};
 use crate::pager::PagerArg;
 use crate::runs::continuation;
 use crate::select::{RunAsOf, RunSelection};
@@ -86,7 +86,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     if !args.follow {
-        output.paged(args.pager);
+        output.use_pager(args.pager);
     }
     match &args.run {
         None => runs::list(&select::open_to_read_silently(global)?, global, output),
@@ -107,12 +107,12 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
 
 /// Lists events: those that were searched for, or those up to an event, followed by the state there.
 fn list(view: &RunView, args: &Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let found = args.search.as_deref().map(|text| search::found(view, text, global)).transpose()?;
-    let selected = RunSelection { log: Log::new(view.untrusted().clone()), run: view.run() };
+    let found = args.search.as_deref().map(|text| search::find(view, text, global)).transpose()?;
+    let selected = RunSelection { log: Log::new(view.untrusted_log().clone()), run: view.run() };
     let until = args.at.map(|at| selected.as_of(at, view.damage())).transpose()?;
     let state = match &until {
         Some(RunAsOf { selected, at, end }) => {
-            let mut checked = selected.checked()?;
+            let mut checked = selected.checked_reader()?;
             Some(state::of(global.studies, &mut checked, view.run(), (*at, *end))?)
         }
         None => None,
@@ -179,7 +179,7 @@ fn events(
     if let Some(end) = end.filter(|end| has_none && args.after >= end.0 && args.after > 0) {
         // With --at, these are the events up to there.
         let until = if args.at.is_some() { " up to there" } else { "" };
-        let events = counted(end.0, "event");
+        let events = count_of(end.0, "event");
         let _ = writeln!(text, "no event is after {}: the run has {events}{until}", args.after);
     }
     never.iter().for_each(|never| text.push_str(&never.text()));
@@ -206,7 +206,7 @@ fn events(
             let _ = write!(text, "\n{}", state.text());
         }
         if view.damage().is_none() && is_long(reader, run) {
-            text.push_str(&select::checked(checked, run));
+            text.push_str(&select::checked_line(checked, run));
         }
         output.text(&text)?;
     }
@@ -221,7 +221,7 @@ fn follow(
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let (log, run) = (Log::new(view.untrusted().clone()), view.run());
+    let (log, run) = (Log::new(view.untrusted_log().clone()), view.run());
     let readers = || -> Result<_, CliError> {
         Ok((log.reader()?, TolerantReader::new(log.reader()?, log.reader()?)))
     };
@@ -267,9 +267,9 @@ fn follow(
         }
         silent += 1;
         if silent == SILENT && !is_being_written(&global.log, run) {
-            let started = select::started(reader.as_mut(), run)?;
+            let started = select::run_start(reader.as_mut(), run)?;
             let (name, next) = (run.short(8), continuation::of_any(global.studies, &started, run));
-            write_err(&typed(&format!(
+            write_err(&spell_commands(&format!(
                 "nobody is writing run {name} any more, and it is unfinished: `retold {next}` continues it; still waiting (Ctrl-C ends this)\n"
             )));
         }

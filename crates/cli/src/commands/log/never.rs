@@ -1,4 +1,4 @@
-//! What a filter names that a run never has: a misspelt kind, call, label, method or model.
+//! Values in a filter that a run never has: a misspelt kind, call, label, method or model.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ pub(super) struct Never {
     more: usize,
 }
 
-/// What a filter names that a run never has. Reads the whole run.
+/// The values in a filter that a run never has. Reads the whole run.
 ///
 /// # Errors
 /// [`LogError`] if it cannot be read.
@@ -56,7 +56,7 @@ pub(super) fn never(
             }
             if !labels.is_empty() && stored.is_question() {
                 let each = stored.labels().unwrap_or_default();
-                known_labels.extend(each.iter().map(written));
+                known_labels.extend(each.iter().map(as_option));
             }
             if method.is_none() && model.is_none() {
                 continue;
@@ -80,7 +80,7 @@ pub(super) fn never(
         ("--call", unknown_parts(call.as_ref().filter(|_| !has_call), &parts), parts),
         (
             "--label",
-            labels.iter().map(|(name, value)| written((name, value))).collect(),
+            labels.iter().map(|(name, value)| as_option((name, value))).collect(),
             known_labels,
         ),
         ("--method", one(method), methods),
@@ -104,7 +104,7 @@ pub(super) fn never(
 }
 
 /// A label as the option has it.
-fn written((name, value): (&String, &String)) -> String {
+fn as_option((name, value): (&String, &String)) -> String {
     format!("{name}={value}")
 }
 

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use super::runs::RunRow;
-use crate::output::grouped;
-use crate::views::columns::{Column, aligned};
+use crate::output::group_digits;
+use crate::views::columns::{Column, align};
 use retold::escaping::printable;
 use retold::totals::dollars;
 
-/// What a cell says of which nothing is known.
+/// The text of a cell of which nothing is known.
 const UNKNOWN: &str = "-";
 
 /// The longest name that is shown whole.
@@ -30,12 +30,12 @@ const COLUMNS: [RunColumn; 10] = [
     (Column::text("experiment"), |row| printable(&row.experiment, LONGEST_NAME)),
     (Column::text("outcome"), |row| row.outcome.clone()),
     (Column::text("model"), |row| printable(&row.model, LONGEST_NAME)),
-    (Column::number("calls"), |row| row.spending.map_or_else(unknown, |of| grouped(of.calls))),
+    (Column::number("calls"), |row| row.spending.map_or_else(unknown, |of| group_digits(of.calls))),
     (Column::number("cost"), |row| {
         row.spending.and_then(|of| of.dollars).map_or_else(unknown, |of| dollars(Some(of)))
     }),
     (Column::number("took"), |row| row.took.map_or_else(unknown, clock)),
-    (Column::number("events"), |row| grouped(row.head.seq.0)),
+    (Column::number("events"), |row| group_digits(row.head.seq.0)),
 ];
 
 fn unknown() -> String {
@@ -57,7 +57,7 @@ pub(super) fn table(rows: &[RunRow]) -> String {
     let columns = COLUMNS.iter().filter(|(column, _)| has_names || column.heading() != NAME);
     let columns: Vec<&RunColumn> = columns.collect();
     let shown: Vec<Column> = columns.iter().map(|(column, _)| *column).collect();
-    aligned(&shown, rows.iter().map(|row| columns.iter().map(|(_, cell)| cell(row)).collect()))
+    align(&shown, rows.iter().map(|row| columns.iter().map(|(_, cell)| cell(row)).collect()))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The list of runs, and what is known to be wrong with them without reading all their events.
+//! The list of runs, and the damage that is known without reading all their events.
 
 use crate::views::event::finding_as_json;
 use crate::views::last_writer;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::error::{CliError, LOST, NAMES_DAMAGE, Status};
 use crate::gate;
 use crate::global::Global;
-use crate::output::{Output, counted};
+use crate::output::{Output, count_of};
 use retold::escaping::printable;
 use retold::event::{Event, RunStarted, StoredEvent};
 use retold::id::{RunId, Seq, Time};
@@ -41,7 +41,7 @@ pub(super) struct RunRow {
     pub(super) spending: Option<CallSpending>,
 }
 
-/// Lists the runs. What is wrong comes after them, so that nothing is taken for complete that is not.
+/// Lists the runs. Damage is reported after them, so that nothing incomplete is taken for complete.
 pub(super) fn list(log: &Log, global: &Global, output: &Output) -> Result<Status, CliError> {
     let mut reader = log.reader()?;
     let (mut rows, mut problems) = (Vec::new(), Vec::new());
@@ -67,7 +67,7 @@ pub(super) fn list(log: &Log, global: &Global, output: &Output) -> Result<Status
         {
             row.model = kind_of_model(&latest);
         }
-        // What was met while its calls were counted.
+        // Damage that was met while its calls were counted.
         if let Some(error) = spent.err().filter(LogError::is_damage)
             && problem.is_none()
         {
@@ -108,15 +108,15 @@ pub(super) fn list(log: &Log, global: &Global, output: &Output) -> Result<Status
         output.object(&json!({"runs": runs, "problems": wrong}))?;
     } else {
         output.text(&format!("{}{}", text(&rows), written_elsewhere(log, &rows)?))?;
-        problems.iter().try_for_each(|problem| output.damaged(&damage(problem)))?;
+        problems.iter().try_for_each(|problem| output.print_damage(&damage(problem)))?;
     }
     if problems.is_empty() {
         return Ok(Status::Fine);
     }
-    let found = counted(problems.len() as u64, "problem");
+    let found = count_of(problems.len() as u64, "problem");
     let message = format!("{} is damaged: {found}", log.backend().name());
     let error = CliError::new(Status::Difference, message);
-    let hint = match log.backend().lost().is_empty() {
+    let hint = match log.backend().losses().is_empty() {
         true => NAMES_DAMAGE,
         false => LOST,
     };
@@ -134,7 +134,7 @@ fn row(
     let unknown = || "?".to_owned();
     let damaged = |error: LogError| damage_of(run, error);
     // A damaged run does not hide the others.
-    let first = match retold::run::started(reader, run) {
+    let first = match retold::run::run_start(reader, run) {
         Ok(first) => first,
         Err(error) => {
             let (experiment, outcome, model) = (unknown(), "damaged".to_owned(), unknown());
@@ -203,7 +203,7 @@ fn first_of_all(
 }
 
 fn text(rows: &[RunRow]) -> String {
-    let mut text = format!("{}\n", counted(rows.len() as u64, "run"));
+    let mut text = format!("{}\n", count_of(rows.len() as u64, "run"));
     text.push_str(&table(rows));
     for row in rows {
         if let Some(cost) = row.spending.and_then(|of| of.with_shards) {
@@ -234,7 +234,7 @@ fn written_elsewhere(log: &Log, rows: &[RunRow]) -> Result<String, CliError> {
     Ok(text)
 }
 
-/// What is wrong, in a sentence.
+/// The damage, in a sentence.
 fn damage(Finding { run, seq, fault }: &Finding) -> String {
     match (run, seq) {
         (Some(run), Some(seq)) => {

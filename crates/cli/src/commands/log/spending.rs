@@ -1,5 +1,5 @@
-//! What the runs of a list have asked and cost. That is found by reading them, so only as many of the newest are read as
-//! take about a second.
+//! The calls and the cost of the runs in a list. They are found by reading the runs, so only as many of the newest
+//! are read as take about a second.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ const MOST_IN_BUCKET: u64 = 50_000;
 /// How many events could be read while a run in a bucket is opened, which takes a few requests.
 const OPENING: u64 = 5_000;
 
-/// The calls of a run that asked a model, and what they cost.
+/// The calls of a run that asked a model, and their cost.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CallSpending {
     pub(super) calls: u64,
@@ -59,7 +59,7 @@ pub(super) fn of_newest(
         };
         let all = totals.figures(&prices, global.studies.parsers()).all;
         // Where the beginning is missing, nobody can tell.
-        let started = retold::run::started(reader, *run).ok();
+        let started = retold::run::run_start(reader, *run).ok();
         let is_known =
             all.cost.is_complete && started.as_ref().is_some_and(|started| !started.is_simulated());
         let dollars = all.cost.dollars.filter(|_| is_known);

@@ -1,4 +1,4 @@
-//! What a run would ask, from a recorded run: that of a config, or a fork.
+//! The requests that a run would make, from a recorded run: that of a config, or a fork.
 
 use std::fmt::Write;
 
@@ -8,8 +8,8 @@ use super::Args;
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::model::ModelArgs;
-use crate::output::{Output, counted, grouped};
-use crate::runs::changes::{changed, place_of};
+use crate::output::{Output, count_of, group_digits};
+use crate::runs::changes::{changed_settings, place_of};
 use crate::runs::config::NamedConfig;
 use crate::runs::person::is_played;
 use crate::runs::program;
@@ -26,14 +26,14 @@ use retold::run::{DryRun, DryRunSettings, Finish, Forecast, Mode, latest_start};
 use retold_study::config::ModelKind;
 use retold_study::study::StudySettings;
 
-/// What is planned.
+/// The planned run.
 struct CallPlan {
     started: RunStarted,
     settings: StudySettings,
     rehearsal: DryRunSettings,
 }
 
-/// Shows what a run would ask.
+/// Shows the requests that a run would make.
 pub(super) fn show(
     selected: RunSelection,
     args: &Args,
@@ -41,7 +41,7 @@ pub(super) fn show(
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let CallPlan { started, settings, rehearsal } = planned(args, &selected, global)?;
+    let CallPlan { started, settings, rehearsal } = call_plan(args, &selected, global)?;
     let RunSelection { log, run } = selected;
     let simulated = started.is_simulated();
     let mode = Mode::Rehearse;
@@ -103,8 +103,8 @@ fn model_of(
     args.make(studies, &started.experiment, started.seed, &runtime, mode).map(Some)
 }
 
-/// What is executed, and which recorded answers it shares.
-fn planned(args: &Args, selected: &RunSelection, global: &Global) -> Result<CallPlan, CliError> {
+/// The run to execute, and the recorded answers that it shares.
+fn call_plan(args: &Args, selected: &RunSelection, global: &Global) -> Result<CallPlan, CliError> {
     let studies = global.studies;
     let mut reader = selected.log.reader()?;
     let started = latest_start(reader.as_mut(), selected.run)?;
@@ -117,7 +117,8 @@ fn planned(args: &Args, selected: &RunSelection, global: &Global) -> Result<Call
         ..DryRunSettings::default()
     };
     let Some(config) = &args.config else {
-        let mut settings = changed(studies, &started, &args.settings, args.prompts.as_deref())?;
+        let mut settings =
+            changed_settings(studies, &started, &args.settings, args.prompts.as_deref())?;
         let before = &recorded.experiment;
         let checked = studies.check_fork(&started.experiment, &settings.experiment, before);
         checked.map_err(|e| CliError::usage(e.to_string()))?;
@@ -150,7 +151,7 @@ fn planned(args: &Args, selected: &RunSelection, global: &Global) -> Result<Call
         ))
         .hint("`retold log` lists the runs with their experiments"));
     }
-    // What the recorded run drew at its start is drawn again only if it does not fit.
+    // Values that the recorded run drew at its start are drawn again only if they do not fit.
     let mut settings = as_json(&study.settings.experiment)?;
     studies.take_over(&study.experiment, &mut settings, &as_json(&recorded.experiment)?);
     if studies.build(&study.experiment, &settings.clone().into()).is_ok() {
@@ -176,9 +177,9 @@ fn counts(found: &DryRun, forecast: &Forecast, is_answered: bool) -> String {
     let _ = writeln!(
         text,
         "{}: {} already recorded, {} to ask",
-        counted(all, "call"),
-        grouped(all - known - foretold),
-        grouped(known + foretold)
+        count_of(all, "call"),
+        group_digits(all - known - foretold),
+        group_digits(known + foretold)
     );
     let tokens = match is_answered {
         true => "tokens of the simulated answers",
@@ -186,7 +187,7 @@ fn counts(found: &DryRun, forecast: &Forecast, is_answered: bool) -> String {
     };
     text.push_str(&forecast_text(forecast, tokens));
     if *left > 0 {
-        let left = counted(*left, "recorded call");
+        let left = count_of(*left, "recorded call");
         let _ = writeln!(text, "{left} would not be asked any more");
     }
     if !complete {

@@ -1,4 +1,4 @@
-//! What a run of a config would ask, from simulated answers.
+//! The requests that a run of a config would make, from simulated answers.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::output::Output;
 use crate::run_id::new_run_id;
 use crate::runs::config::{NamedConfig, drawn_seed};
 use crate::runs::person::with_person;
-use crate::runs::record::started;
+use crate::runs::record::first_event;
 use crate::runs::session::{self, StudyExecution};
 use crate::select::{self, RunSelection};
 use retold::log::{Log, MemoryBackend};
@@ -22,7 +22,7 @@ use retold::run::{Finish, Mode};
 use retold_study::config::{ModelKind, Rates};
 use retold_study::study::Study;
 
-/// Shows what a run of a config would ask. Nothing is written.
+/// Shows the requests that a run of a config would make. Nothing is written.
 pub(super) fn show(
     config: &Path,
     args: &Args,
@@ -37,7 +37,7 @@ pub(super) fn show(
     named.model.keys_fit(&study.settings.runtime, &named)?;
     let (experiment, seed) = (study.experiment.clone(), study.seed);
     let drawn = if study.seed_is_drawn { drawn_seed(seed) } else { String::new() };
-    let selected = simulated(config, study, args, global)?;
+    let selected = simulate(config, study, args, global)?;
     let planned = PlannedRun::read(&selected, args, prices, global)?;
     if output.is_json() {
         let mut object = planned.json();
@@ -58,7 +58,7 @@ pub(super) fn show(
 }
 
 /// The run of a study with simulated answers, in memory.
-fn simulated(
+fn simulate(
     config: &Path,
     mut study: Study,
     args: &Args,
@@ -88,13 +88,13 @@ fn simulated(
         ModelArgs::default().make(global.studies, &experiment, seed, runtime, Mode::Record)?;
     let settings = &study.settings.experiment;
     let model = with_person(global.studies, model, None, &experiment, settings)?;
-    let log = Log::new(Arc::new(MemoryBackend::named("the plan".to_owned())));
+    let log = Log::new(Arc::new(MemoryBackend::with_name("the plan".to_owned())));
     let run = new_run_id()?;
     let session = StudyExecution {
         log: log.clone(),
         run,
         mode: Mode::Record,
-        started: started(&study, model.as_ref())?,
+        started: first_event(&study, model.as_ref())?,
         settings: study.settings,
         prices: Prices::default(),
         model: Some(model),

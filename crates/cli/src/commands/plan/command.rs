@@ -1,4 +1,4 @@
-//! What a program would ask, from its last recorded run.
+//! The requests that a program would make, from its last recorded run.
 
 use std::ffi::OsString;
 
@@ -23,7 +23,7 @@ pub(super) fn last_run(command: &[OsString], global: &Global) -> Result<RunSelec
     let mut reader = log.reader()?;
     let mut last = None;
     for head in reader.runs()? {
-        let started = select::started(reader.as_mut(), head.run)?;
+        let started = select::run_start(reader.as_mut(), head.run)?;
         if is_of(&started, &words) {
             last = Some(head.run);
         }
@@ -41,7 +41,7 @@ fn is_of(started: &RunStarted, words: &[String]) -> bool {
     started.experiment == PROGRAM && settings().is_ok_and(|settings| settings.command == words)
 }
 
-/// Shows what the next run of the command would ask, if it is like the last one.
+/// Shows the requests that the next run of the command would make, if it is like the last one.
 pub(super) fn show(
     selected: &RunSelection,
     args: &Args,
@@ -49,7 +49,7 @@ pub(super) fn show(
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let started = select::started(&mut selected.checked()?, selected.run)?;
+    let started = select::run_start(&mut selected.checked_reader()?, selected.run)?;
     let planned = PlannedRun::read(selected, args, prices, global)?;
     let simulated = started.is_simulated();
     if output.is_json() {

@@ -1,4 +1,4 @@
-//! What a run like a recorded or simulated one would ask and cost, and how wide its intervals would be.
+//! The requests and the cost of a run like a recorded or simulated one, and the widths of its intervals.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::Args;
 use crate::error::CliError;
 use crate::global::Global;
 use crate::model::kinds;
-use crate::output::counted;
+use crate::output::count_of;
 use crate::runs::figures::figures_of;
 use crate::select::RunSelection;
 use crate::views::expected::intervals_text;
@@ -18,7 +18,7 @@ use retold::totals::{Figures, PartFigures, Totals};
 use retold_figures::{ExpectedInterval, Figure, FigureFinding, FigureTable};
 use retold_study::config::{ApiKind, ModelKind};
 
-/// What a run like another one would ask, cost and show.
+/// The requests, the cost and the intervals of a run like another one.
 pub(super) struct PlannedRun {
     calls: u64,
     /// The model whose price counts for all answers in text.
@@ -36,7 +36,7 @@ pub(super) struct PlannedRun {
 /// # Errors
 /// A name that is neither a kind of model nor a model with a price.
 fn price_of(model: &str, prices: &Prices) -> Result<Option<Price>, CliError> {
-    if ModelKind::named(model).is_some() {
+    if ModelKind::from_name(model).is_some() {
         return Ok(None);
     }
     let name = ApiKind::in_name(model).map_or(model, |(_, name)| name);
@@ -57,7 +57,7 @@ impl PlannedRun {
         prices: &Prices,
         global: &Global,
     ) -> Result<Self, CliError> {
-        let mut reader = selected.checked()?;
+        let mut reader = selected.checked_reader()?;
         let totals = Totals::read(&mut reader, selected.run)?;
         let parsers = global.studies.parsers();
         let models = totals.figures(prices, parsers).models;
@@ -71,8 +71,8 @@ impl PlannedRun {
         let figures = totals.figures(&prices, parsers);
         let headline = figures_of(global.studies, &mut reader, selected.run)?;
         let tables = args.figures.tables(std::slice::from_ref(selected), global)?;
-        let intervals = tables.iter().flat_map(FigureTable::expected);
-        let intervals = intervals.chain(headline.iter().map(Figure::expected)).collect();
+        let intervals = tables.iter().flat_map(FigureTable::expected_intervals);
+        let intervals = intervals.chain(headline.iter().map(Figure::expected_interval)).collect();
         let finding = |table: &FigureTable| Some((table.title(), table.finding.clone()?));
         let findings = tables.iter().filter_map(finding).collect();
         let banner = tables.iter().find_map(FigureTable::banner);
@@ -83,7 +83,7 @@ impl PlannedRun {
 
     /// `answers` are those that the plan is made from.
     pub(super) fn text(&self, answers: &str) -> String {
-        let calls = counted(self.calls, "call");
+        let calls = count_of(self.calls, "call");
         let priced = self.priced_as.as_deref().map_or_else(String::new, |model| {
             format!(" (the price is that of {})", printable(model, 60))
         });

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::error::{CliError, Status};
 use crate::gate;
 use crate::global::Global;
-use crate::output::{Output, counted};
+use crate::output::{Output, count_of};
 use crate::runs::continuation;
 use crate::runs::program::{self, InterceptArgs, PlayingArgs, ProcessArgs};
 use crate::runs::session::{self, StudyExecution};
@@ -76,10 +76,10 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         return program::replay(&args.run, args.playing, &args.intercept, command, global);
     }
     let selected = select::to_read(global, &args.run)?;
-    gate::show_runs([selected], output, |[selected]| replayed(selected, args, global, output))
+    gate::show_runs([selected], output, |[selected]| replay(selected, args, global, output))
 }
 
-fn replayed(
+fn replay(
     selected: RunSelection,
     args: Args,
     global: &Global,
@@ -88,7 +88,7 @@ fn replayed(
     if let Some(folder) = &args.prompts {
         return prompts::run(selected, folder, global, output);
     }
-    let started = select::started(selected.log.reader()?.as_mut(), selected.run)?;
+    let started = select::run_start(selected.log.reader()?.as_mut(), selected.run)?;
     program::needs_command(&selected, &started)?;
     let settings = settings_of(global.studies, &started)?;
     let simulated = started.is_simulated();
@@ -171,7 +171,7 @@ fn replayed(
         let rate = progress.exchanges as f64 / took.as_secs_f64().max(1e-9);
         text.push_str(&format!(
             "\n{}, {} asked of a model, in {:.2} s ({rate:.0}/s)\noutcome digest {outcome_digest}\n",
-            counted(progress.exchanges, "answer"),
+            count_of(progress.exchanges, "answer"),
             progress.model_calls,
             took.as_secs_f64()
         ));
@@ -219,7 +219,7 @@ impl OutputComparison {
         match files {
             None => "outputs not recorded\n".to_owned(),
             Some(files) if different.is_empty() => {
-                format!("outputs identical: the report and {}\n", counted(*files as u64, "file"))
+                format!("outputs identical: the report and {}\n", count_of(*files as u64, "file"))
             }
             Some(_) => different.iter().map(|difference| format!("{difference}\n")).collect(),
         }

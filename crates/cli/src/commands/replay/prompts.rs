@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::error::{CliError, Status};
 use crate::global::Global;
-use crate::output::{Output, counted, grouped};
+use crate::output::{Output, count_of, group_digits};
 use crate::runs::session::{self, StudyExecution};
 use crate::runs::settings::{as_json, settings_of};
 use crate::runs::templates::{of_template, wrong};
@@ -27,7 +27,7 @@ pub(crate) fn run(
     output: &Output,
 ) -> Result<Status, CliError> {
     let RunSelection { log, run } = selected;
-    let started = select::started(log.reader()?.as_mut(), run)?;
+    let started = select::run_start(log.reader()?.as_mut(), run)?;
     let simulated = started.is_simulated();
     let mut settings = settings_of(global.studies, &started)?;
     let mut recorded = as_json(&settings.experiment)?;
@@ -97,22 +97,22 @@ impl RehearsalReport<'_> {
         let DryRun { matching, behind, changed, unrecorded, left, complete, departures, .. } =
             self.rehearsal;
         let mut text = self.templates();
-        text.push_str(&format!("{} still match", counted(*matching, "recorded call")));
+        text.push_str(&format!("{} still match", count_of(*matching, "recorded call")));
         if *behind > 0 {
             text.push_str(&format!(
                 "; {} of them come after a change in their lane, and match only if new answers \
                  leave their prompts as they are",
-                grouped(*behind)
+                group_digits(*behind)
             ));
         }
-        text.push_str(&format!("\n{} would be new: ", counted(changed + unrecorded, "call")));
+        text.push_str(&format!("\n{} would be new: ", count_of(changed + unrecorded, "call")));
         text.push_str(&format!(
             "{} recorded with another prompt, {} never recorded\n",
-            grouped(*changed),
-            grouped(*unrecorded)
+            group_digits(*changed),
+            group_digits(*unrecorded)
         ));
         if *left > 0 {
-            let left = counted(*left, "recorded call");
+            let left = count_of(*left, "recorded call");
             text.push_str(&format!("{left} would not be asked any more\n"));
         }
         if !complete {

@@ -111,7 +111,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let (bytes, browser) = match format {
         ReportFormat::Html => (html.into_bytes(), None),
         ReportFormat::Pdf => {
-            let printed = pdf::print(&html, page.ended())?;
+            let printed = pdf::print(&html, page.end())?;
             (printed.bytes, Some(printed.browser.display().to_string()))
         }
     };
@@ -170,7 +170,8 @@ impl ReportFormat {
 fn of_one_experiment(selected: &[RunSelection]) -> Result<(), CliError> {
     let mut experiments = Vec::new();
     for selected in selected {
-        experiments.push(select::started(&mut selected.checked()?, selected.run)?.experiment);
+        experiments
+            .push(select::run_start(&mut selected.checked_reader()?, selected.run)?.experiment);
     }
     let first = experiments.first();
     match experiments.iter().find(|other| Some(*other) != first).zip(first) {
@@ -203,7 +204,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
 /// What is reported about a run.
 fn part(selected: &RunSelection, prices: &Prices, global: &Global) -> Result<RunPart, CliError> {
     let studies = global.studies;
-    let mut reader = selected.checked()?;
+    let mut reader = selected.checked_reader()?;
     let in_force = effective::of(selected)?;
     // The figures of a page may not be those of the decisions in force.
     if let Some(damage) = in_force.damage() {

@@ -36,7 +36,7 @@ const PLACES: &[&str] = &[
 /// The longest that a browser may take: reports are small, and it waits for nothing.
 const LONGEST: Duration = Duration::from_secs(120);
 
-/// How much of what a browser complains about is shown, in bytes.
+/// The most bytes of a browser's complaints that are shown.
 const MOST_SHOWN: u64 = 4_000;
 
 /// A page as PDF.
@@ -51,19 +51,19 @@ pub(super) struct PrintedPage {
 pub(super) enum PrintError {
     #[error("no browser that prints to PDF is installed (Chromium, Chrome, Edge or Brave)")]
     NoBrowser,
-    #[error("{VARIABLE}: there is no program {}", shown(browser))]
+    #[error("{VARIABLE}: there is no program {}", path_text(browser))]
     NotThere { browser: PathBuf },
-    #[error("{} cannot be started: {source}", shown(browser))]
+    #[error("{} cannot be started: {source}", path_text(browser))]
     NotStarted { browser: PathBuf, source: io::Error },
-    #[error("{} did not end within {} s", shown(browser), LONGEST.as_secs())]
+    #[error("{} did not end within {} s", path_text(browser), LONGEST.as_secs())]
     TooLong { browser: PathBuf },
-    #[error("{} printed no PDF: {complaint}", shown(browser))]
+    #[error("{} printed no PDF: {complaint}", path_text(browser))]
     NothingPrinted { browser: PathBuf, complaint: String },
     #[error("a temporary file for the browser: {0}")]
     Temporary(#[from] io::Error),
 }
 
-fn shown(browser: &Path) -> String {
+fn path_text(browser: &Path) -> String {
     printable(&browser.display().to_string(), 300)
 }
 
@@ -106,7 +106,7 @@ pub(super) fn print(html: &str, date: Time) -> Result<PrintedPage, PrintError> {
     wait(&mut command, &browser)?;
     match std::fs::read(&pdf) {
         Ok(bytes) if bytes.starts_with(b"%PDF-") => {
-            Ok(PrintedPage { bytes: dated(bytes, date), browser })
+            Ok(PrintedPage { bytes: with_date(bytes, date), browser })
         }
         _ => {
             let mut said = Vec::new();
@@ -153,7 +153,7 @@ fn wait(command: &mut Command, browser: &Path) -> Result<(), PrintError> {
 }
 
 /// A PDF with another date than that on which it was printed; places in the file, which it refers to, stay the same.
-fn dated(mut pdf: Vec<u8>, date: Time) -> Vec<u8> {
+fn with_date(mut pdf: Vec<u8>, date: Time) -> Vec<u8> {
     let digits: String = date.to_string().chars().filter(char::is_ascii_digit).take(14).collect();
     for key in [&b"/CreationDate (D:"[..], &b"/ModDate (D:"[..]] {
         let place = pdf.windows(key.len()).rposition(|window| window == key);
@@ -176,11 +176,11 @@ mod tests {
             format!("%PDF-1.4\n/CreationDate (D:{date}+00'00')\n/ModDate (D:{date}+00'00')>>")
                 .into_bytes()
         };
-        let found = dated(pdf("20261127154640"), Time(1_772_712_001_999));
+        let found = with_date(pdf("20261127154640"), Time(1_772_712_001_999));
         assert_eq!(found, pdf("20260305120001"));
         // Whatever else a browser writes there is left as it is.
         let other = b"%PDF-1.4\n/CreationDate (D:2026)".to_vec();
-        assert_eq!(dated(other.clone(), Time(0)), other);
+        assert_eq!(with_date(other.clone(), Time(0)), other);
     }
 
     #[test]

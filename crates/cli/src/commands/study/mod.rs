@@ -29,14 +29,14 @@ pub(crate) fn command<'a>(
     let of_study = |(study, commands): (&'static str, Vec<clap::Command>)| {
         let names: Vec<&str> = commands.iter().map(clap::Command::get_name).collect();
         let about = format!("The commands of the study {study}: {}", names.join(", "));
-        required(clap::Command::new(study).about(about)).subcommands(commands)
+        require_subcommand(clap::Command::new(study).about(about)).subcommands(commands)
     };
     let about = "Use the commands that only one study has";
-    let command = required(clap::Command::new(NAME).about(about));
+    let command = require_subcommand(clap::Command::new(NAME).about(about));
     (!studies.is_empty()).then(|| command.subcommands(studies.into_iter().map(of_study)))
 }
 
 /// A command that does nothing by itself.
-fn required(command: clap::Command) -> clap::Command {
+fn require_subcommand(command: clap::Command) -> clap::Command {
     command.subcommand_required(true).arg_required_else_help(true).disable_help_subcommand(true)
 }

@@ -24,7 +24,7 @@ pub(super) enum Destination {
 }
 
 impl Destination {
-    /// What is meant by a path and a format.
+    /// The destination for a path and a format.
     pub(super) fn new(
         to: Option<PathBuf>,
         format: Option<TableFormat>,
@@ -108,7 +108,7 @@ impl Destination {
     }
 }
 
-/// What is meant by a URL.
+/// The destination for a URL.
 enum InBucket {
     /// A folder like any other.
     Folder(PathBuf),
@@ -117,7 +117,7 @@ enum InBucket {
 
 fn in_bucket(to: &Path, format: Option<TableFormat>) -> Result<InBucket, CliError> {
     let text = to.to_string_lossy();
-    // What is wrong may be that it has a secret, so only its beginning is repeated.
+    // The URL may be wrong because it has a secret, so only its beginning is repeated.
     let (scheme, _) = text.split_once(":/").unwrap_or((&text, ""));
     let url = BucketUrl::parse(&text)
         .map_err(|why| CliError::usage(format!("--to {scheme}://...: {why}")))?;

@@ -47,15 +47,15 @@ impl WrittenTables<'_> {
         output: &Output,
     ) -> Result<(), CliError> {
         let (out, left) = Printed::new(format);
-        let printed = self.printed(table, format, out);
+        let printed = self.print_rows(table, format, out);
         if left.load(Ordering::Relaxed) {
-            output.left();
+            output.mark_unread();
             return Ok(());
         }
         printed
     }
 
-    fn printed(&self, table: Table, format: TableFormat, out: Printed) -> Result<(), CliError> {
+    fn print_rows(&self, table: Table, format: TableFormat, out: Printed) -> Result<(), CliError> {
         let columns = table.columns(self.labels, self.prompts);
         let mut writer = writer(format, &columns, out).map_err(printing)?;
         for run in self.runs {
@@ -76,7 +76,7 @@ impl WrittenTables<'_> {
     ) -> Result<TableFile, CliError> {
         let mut open = self.open(table, format, file)?;
         for run in self.runs {
-            written(self.tables(run, &[table])?, std::slice::from_mut(&mut open))?;
+            write_rows(self.tables(run, &[table])?, std::slice::from_mut(&mut open))?;
         }
         open.finish()
     }
@@ -107,7 +107,7 @@ impl WrittenTables<'_> {
             self.open(*table, format, &folder.join(&name))
         };
         let mut open = wanted.iter().map(open).collect::<Result<Vec<_>, CliError>>()?;
-        written(self.tables(run, wanted)?, &mut open)?;
+        write_rows(self.tables(run, wanted)?, &mut open)?;
         open.into_iter().map(OpenTable::finish).collect()
     }
 
@@ -122,7 +122,7 @@ impl WrittenTables<'_> {
     }
 
     fn tables(&self, of: &RunSelection, tables: &[Table]) -> Result<RunTables, CliError> {
-        let reader = Box::new(of.checked()?);
+        let reader = Box::new(of.checked_reader()?);
         Ok(RunTables::new(reader, of.run, tables, self.labels.clone(), self.prompts)?)
     }
 
@@ -133,7 +133,7 @@ impl WrittenTables<'_> {
 }
 
 /// Writes the rows of a run to its tables.
-fn written(mut tables: RunTables, open: &mut [OpenTable]) -> Result<(), CliError> {
+fn write_rows(mut tables: RunTables, open: &mut [OpenTable]) -> Result<(), CliError> {
     while let Some(next) = tables.next_batch()? {
         if let Some(of) = open.iter_mut().find(|open| open.table == next.table) {
             of.draft.write(&next.batch)?;

@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::error::{CliError, Status};
 use crate::gate::{self, UnverifiedArg};
 use crate::global::Global;
-use crate::output::{Output, counted};
+use crate::output::{Output, count_of};
 use crate::select::{self, RunSelection};
 use destination::Destination;
 use files::{TableFile, WrittenTables};
@@ -191,14 +191,14 @@ fn say(
     let known = match known {
         0 => String::new(),
         1 => "; 1 file was there already".to_owned(),
-        _ => format!("; {} were there already", counted(known, "file")),
+        _ => format!("; {} were there already", count_of(known, "file")),
     };
-    let mut text = format!("{} written to {place}{known}\n", counted(runs.len() as u64, "run"));
+    let mut text = format!("{} written to {place}{known}\n", count_of(runs.len() as u64, "run"));
     for table in Table::ALL {
         let mut of_table = files.iter().filter(|file| file.table == table).peekable();
         if of_table.peek().is_some() {
             let rows: u64 = of_table.map(|file| file.rows).sum();
-            text.push_str(&format!("  {:<10} {}\n", table.name(), counted(rows, "row")));
+            text.push_str(&format!("  {:<10} {}\n", table.name(), count_of(rows, "row")));
         }
     }
     output.text(&text)?;

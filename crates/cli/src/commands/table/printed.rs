@@ -30,7 +30,7 @@ impl Printed {
         (Printed { out, escape, line: Vec::new(), left: left.clone() }, left)
     }
 
-    fn noted<T>(&self, written: io::Result<T>) -> io::Result<T> {
+    fn note<T>(&self, written: io::Result<T>) -> io::Result<T> {
         written.inspect_err(|error| {
             let is_left = error.kind() == io::ErrorKind::BrokenPipe;
             self.left.fetch_or(is_left, Ordering::Relaxed);
@@ -50,16 +50,16 @@ impl Write for Printed {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let Some(escape) = self.escape else {
             let written = self.out.write(bytes);
-            return self.noted(written);
+            return self.note(written);
         };
         self.line.extend_from_slice(bytes);
         let written = self.lines(escape);
-        self.noted(written)?;
+        self.note(written)?;
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
         let flushed = self.out.flush();
-        self.noted(flushed)
+        self.note(flushed)
     }
 }

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::error::{CliError, NAMES_DAMAGE, Status};
 use crate::global::Global;
-use crate::output::{Output, counted};
+use crate::output::{Output, count_of};
 use crate::select;
 use retold::id::RunId;
 use retold::log::ledger::{Ledger, LedgerHead};
@@ -37,7 +37,7 @@ pub(super) fn run(_: Args, global: &Global, output: &Output) -> Result<Status, C
             1 => "1 entry".to_owned(),
             n => format!("{n} entries"),
         };
-        output.text(&format!("{hash}  {entries}, {}\n", counted(runs, "run")))?;
+        output.text(&format!("{hash}  {entries}, {}\n", count_of(runs, "run")))?;
     }
     if is_damaged(&log)? {
         return Err(

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::error::{CliError, Status};
-use crate::output::{Output, counted};
+use crate::output::{Output, count_of};
 use retold::audit::Link;
 use retold::escaping::printable;
 use retold::event::Event;
@@ -74,7 +74,7 @@ pub(super) fn run(args: Args, output: &Output) -> Result<Status, CliError> {
     let proved = verify(line, root).map_err(|error| failed(&error))?;
     match output.is_json() {
         true => output.object(&object(&proved, root))?,
-        false => output.text(&shown(&proved, root.map(|_| by.as_str())))?,
+        false => output.text(&statement_text(&proved, root.map(|_| by.as_str())))?,
     }
     Ok(Status::Fine)
 }
@@ -116,7 +116,7 @@ fn object(proved: &ProofStatement, root: Option<EventsRoot>) -> Value {
     })
 }
 
-fn shown(proved: &ProofStatement, known_by: Option<&str>) -> String {
+fn statement_text(proved: &ProofStatement, known_by: Option<&str>) -> String {
     let ProofStatement { run, root, head, events, question, answer, decision, others, .. } = proved;
     let simulated = if proved.started.is_simulated() { ", with a SIMULATED model" } else { "" };
     let experiment = printable(&proved.started.experiment, 100);
@@ -138,7 +138,8 @@ fn shown(proved: &ProofStatement, known_by: Option<&str>) -> String {
         printable(answer_of(&answer.event), SHOWN)
     ));
     lines.push(format!("question  seq {}  prompt {}", question.seq, sent.prompt));
-    let (others, events) = (counted(others.len() as u64, "other event"), counted(*events, "event"));
+    let (others, events) =
+        (count_of(others.len() as u64, "other event"), count_of(*events, "event"));
     lines.push(format!("and {others}; the root covers {events}"));
     lines.push(match known_by {
         Some(by) => format!("proved: all of this is in the run with the root {root} {by}"),

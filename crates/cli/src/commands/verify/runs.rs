@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use crate::again::typed;
+use crate::again::spell_commands;
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::keeping::Keeping;
-use crate::output::{Output, counted};
+use crate::output::{Output, count_of};
 use crate::runs::continuation;
 use crate::select;
 use crate::views::event::finding_as_json;
@@ -18,7 +18,7 @@ use retold::log::{
     Fault, Finding, Log, LogError, Reader, SqliteBackend, UncountedEvents, Verification,
     verify_all, verify_run,
 };
-use retold::run::started;
+use retold::run::run_start;
 use retold_archive::{Archive, Verdict, bucket, is_cut_off};
 
 use super::ssh_seal::Seal;
@@ -76,7 +76,7 @@ pub(super) fn run(args: RunsArgs, global: &Global, output: &Output) -> Result<St
     let is_file = args.run.as_deref().is_some_and(|name| select::names_a_file(global, name));
     let keeping = if is_file { Keeping::Nothing } else { Keeping::begin(&global.log) };
     let (VerifyResults { runs, long, uncounted }, mut problems) =
-        match verified(&args, seal.as_ref().map(|(seal, _)| seal), global) {
+        match verify(&args, seal.as_ref().map(|(seal, _)| seal), global) {
             // If damage prevents reading, that is the result.
             Err(e) if e.status == Status::Difference => return unreadable(&e, output),
             other => other?,
@@ -126,7 +126,7 @@ pub(super) fn run(args: RunsArgs, global: &Global, output: &Output) -> Result<St
         for Verification { run, events, head, finding } in &runs {
             text.push_str(&match finding {
                 None => {
-                    format!("run {run}: ok, {}, head {}\n", counted(*events, "event"), head.hash)
+                    format!("run {run}: ok, {}, head {}\n", count_of(*events, "event"), head.hash)
                 }
                 Some(finding) => format!("{finding}\n"),
             });
@@ -138,7 +138,7 @@ pub(super) fn run(args: RunsArgs, global: &Global, output: &Output) -> Result<St
             text.push_str(&format!("notice: {events}. {next}\n"));
         }
         if let Some(LedgerCheckpoint { number, runs_since }) = checkpoint {
-            let runs = counted(runs_since, "run");
+            let runs = count_of(runs_since, "run");
             text.push_str(&format!(
                 "checkpoint found: entry {number} of the ledger, {runs} since\n"
             ));
@@ -153,9 +153,9 @@ pub(super) fn run(args: RunsArgs, global: &Global, output: &Output) -> Result<St
             });
         }
         let total = if ok {
-            format!("{} verified\n", counted(runs.len() as u64, "run"))
+            format!("{} verified\n", count_of(runs.len() as u64, "run"))
         } else {
-            format!("NOT OK: {}\n", counted(found.len() as u64, "problem"))
+            format!("NOT OK: {}\n", count_of(found.len() as u64, "problem"))
         };
         output.text(&format!("{text}{total}"))?;
     }
@@ -191,7 +191,7 @@ impl VerifyResults {
         reader: &mut dyn Reader,
         global: &Global,
     ) -> Result<Self, CliError> {
-        let uncounted = log.backend().uncounted(of)?;
+        let uncounted = log.backend().uncounted_events(of)?;
         let with_next = |events: UncountedEvents| {
             let next = next(&events, reader, global);
             (events, next)
@@ -206,10 +206,10 @@ impl VerifyResults {
 /// What adds stored events to the ledger: continuing the run does that first.
 fn next(events: &UncountedEvents, reader: &mut dyn Reader, global: &Global) -> String {
     if !events.are_all()
-        && let Ok(started) = started(reader, events.run)
+        && let Ok(started) = run_start(reader, events.run)
     {
         let command = continuation::of_any(global.studies, &started, events.run);
-        return typed(&format!("`retold {command}` writes it to the ledger"));
+        return spell_commands(&format!("`retold {command}` writes it to the ledger"));
     }
     match events.changes.contains(&LedgerChange::Imported) {
         true => "Importing or copying the run again writes it to the ledger".to_owned(),
@@ -219,7 +219,7 @@ fn next(events: &UncountedEvents, reader: &mut dyn Reader, global: &Global) -> S
 }
 
 /// What is verified, and the problems of the file.
-fn verified(
+fn verify(
     args: &RunsArgs,
     seal: Option<&Seal>,
     global: &Global,
@@ -231,12 +231,12 @@ fn verified(
         let is_named = |lost: &Finding, all: &[Finding]| {
             all.iter().any(|one| lost.run.is_some() && (one.run, one.seq) == (lost.run, lost.seq))
         };
-        let mut lost = others(log.backend().lost(), &runs);
+        let mut lost = others(log.backend().losses(), &runs);
         lost.retain(|lost| !is_named(lost, &problems));
         problems.extend(lost);
         // Of a log that cannot be read, there is nothing to verify, and of one that was cut off not all.
         let is_first = runs.is_empty() || is_cut_off(log.backend().as_ref());
-        problems.splice(0..0, log.backend().damaged().filter(|_| is_first));
+        problems.splice(0..0, log.backend().damage().filter(|_| is_first));
         let found = VerifyResults::new(runs, None, &log, reader.as_mut(), global)?;
         return Ok((found, problems));
     };
@@ -252,7 +252,7 @@ fn verified(
     let mut reader = selected.log.reader()?;
     let run = selected.run;
     let verified = verify_run(reader.as_mut(), run, args.head)?;
-    let mut problems = others(selected.log.backend().lost(), std::slice::from_ref(&verified));
+    let mut problems = others(selected.log.backend().losses(), std::slice::from_ref(&verified));
     // What is wrong with the file or with other runs was said; this run may have all of its events.
     problems.retain(|problem| problem.run == Some(run));
     if verified.finding.is_none()

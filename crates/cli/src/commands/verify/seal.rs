@@ -55,7 +55,7 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let file = file.unwrap_or_else(|| PathBuf::from(format!("{run}.seal")));
     let if_exists = if force { IfExists::Replace } else { IfExists::Refuse };
     let mut writer = JsonlWriter::create(&file, if_exists)?;
-    let text = Seal { run, events, head, root }.signed(&key)?;
+    let text = Seal { run, events, head, root }.sign(&key)?;
     for line in text.lines() {
         writer.write_line(line)?;
     }

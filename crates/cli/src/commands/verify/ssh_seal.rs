@@ -18,7 +18,7 @@ use retold::scratch_folder::ScratchFolder;
 
 use crate::error::{CliError, Status};
 
-/// What a signature is for: one for another purpose is refused.
+/// The purpose of a signature: one for another purpose is refused.
 const NAMESPACE: &str = "retold";
 
 /// The first line of a seal.
@@ -32,7 +32,7 @@ const LONGEST: u64 = 64 << 10;
 /// The name that the signer has for `ssh-keygen`.
 const SIGNER: &str = "signer";
 
-/// What is signed.
+/// The statement that is signed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Seal {
     pub(super) run: RunId,
@@ -69,13 +69,13 @@ impl Seal {
 
     /// Signs it with a private key, or with the public key of one that an agent has. Returns the
     /// text of the file.
-    pub(super) fn signed(&self, key: &Path) -> Result<String, CliError> {
+    pub(super) fn sign(&self, key: &Path) -> Result<String, CliError> {
         let message = self.to_string();
         let mut command = keygen("sign");
-        let signed = fed(command.arg("-f").arg(key), &message)?;
+        let signed = run_keygen(command.arg("-f").arg(key), &message)?;
         if !signed.status.success() {
             let message =
-                format!("ssh-keygen did not sign with {}: {}", key.display(), said(&signed));
+                format!("ssh-keygen did not sign with {}: {}", key.display(), error_line(&signed));
             return Err(CliError::usage(message).hint(
                 "--key takes a private SSH key, or the public key of one that ssh-agent has",
             ));
@@ -109,10 +109,10 @@ impl Seal {
             std::fs::write(&signers, line).map_err(cannot)?;
             command.arg("-f").arg(&signers).args(["-I", SIGNER]);
         }
-        let checked = fed(&mut command, message)?;
+        let checked = run_keygen(&mut command, message)?;
         if !checked.status.success() {
             let by = if signer.is_some() { ", or another key's" } else { "" };
-            return Err(refused(&format!("its signature is wrong{by}: {}", said(&checked))));
+            return Err(refused(&format!("its signature is wrong{by}: {}", error_line(&checked))));
         }
         let shown = String::from_utf8_lossy(&checked.stdout);
         let key = shown.trim().rsplit_once(" with ").map_or("a key", |(_, key)| key);
@@ -161,7 +161,7 @@ fn keygen(action: &str) -> Command {
 }
 
 /// Runs `ssh-keygen` on a message.
-fn fed(command: &mut Command, message: &str) -> Result<Output, CliError> {
+fn run_keygen(command: &mut Command, message: &str) -> Result<Output, CliError> {
     let cannot = |error: std::io::Error| {
         CliError::new(Status::Io, format!("cannot run ssh-keygen: {error}"))
             .hint("it makes and checks seals: install OpenSSH 8.2 or later")
@@ -175,8 +175,8 @@ fn fed(command: &mut Command, message: &str) -> Result<Output, CliError> {
     child.wait_with_output().map_err(cannot)
 }
 
-/// What it said was wrong, on one line.
-fn said(output: &Output) -> String {
+/// The error that `ssh-keygen` printed, on one line.
+fn error_line(output: &Output) -> String {
     let (err, out) =
         (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
     let lines = err.lines().chain(out.lines()).filter(|line| !line.starts_with("Signing data"));

@@ -43,9 +43,9 @@ pub(crate) struct ProgramCommand {
 
 impl ProgramCommand {
     /// Refuses a program that cannot be started.
-    pub(super) fn found(&self) -> Result<(), CliError> {
+    pub(super) fn require_program(&self) -> Result<(), CliError> {
         match self.process {
-            ProgramProcess::Child => child::found(&self.words),
+            ProgramProcess::Child => child::require_program(&self.words),
             ProgramProcess::Parent => Ok(()),
         }
     }
@@ -118,8 +118,8 @@ impl MatchingArgs {
     ///
     /// # Errors
     /// A rule that cannot be used.
-    pub(super) fn added(&self) -> Result<RecordedRules, CliError> {
-        Ok(RecordedRules::given(&self.ignore, &self.replace)?)
+    pub(super) fn added_rules(&self) -> Result<RecordedRules, CliError> {
+        Ok(RecordedRules::parse(&self.ignore, &self.replace)?)
     }
 }
 
@@ -227,12 +227,12 @@ impl RulesArgs {
     /// The rules, with the key of this log if they take anything out.
     pub(super) fn rules(&self, log: &Path) -> Result<Rules, CliError> {
         match self.redact.is_empty() {
-            true => Ok(Rules::given(&self.ignore, &self.replace)?),
+            true => Ok(Rules::parse(&self.ignore, &self.replace)?),
             false => self.with(&redaction::own(log)?),
         }
     }
 
     fn with(&self, key: &RedactionKey) -> Result<Rules, CliError> {
-        Ok(Rules::given(&self.ignore, &self.replace)?.redacting(&self.redact, key)?)
+        Ok(Rules::parse(&self.ignore, &self.replace)?.redacting(&self.redact, key)?)
     }
 }

@@ -63,7 +63,7 @@ impl Authorities {
         Ok(())
     }
 
-    /// What is set for the program.
+    /// The variables that are set for the program.
     pub(super) fn variables(&self) -> impl Iterator<Item = (String, OsString)> {
         self.variables.iter().cloned()
     }

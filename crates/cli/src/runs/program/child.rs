@@ -12,7 +12,7 @@ use crate::signal::{Signals, StopSignal};
 use crate::umask;
 use retold::escaping::printable;
 
-/// What a person may have expected.
+/// A hint for a person who may have expected a shell.
 const NO_SHELL: &str = "the command after -- is started as it is, without a shell";
 
 /// Starts a program with its own terminal.
@@ -41,7 +41,7 @@ pub(crate) fn found_in_path(name: &Path) -> Option<PathBuf> {
 }
 
 /// Refuses a program that cannot be started before a run is begun for it.
-pub(super) fn found(command: &[OsString]) -> Result<(), CliError> {
+pub(super) fn require_program(command: &[OsString]) -> Result<(), CliError> {
     let Some(program) = command.first() else { return Ok(()) };
     let path = Path::new(program);
     let has_folder = path.components().count() > 1 || path.is_dir();

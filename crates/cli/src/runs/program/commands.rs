@@ -9,10 +9,10 @@ use super::args::{
     flags,
 };
 use super::destinations::{Destinations, ProgramDestinations, UnnamedServers};
-use super::recorded::{added_settings, recorder_error, settings_of, started};
+use super::recorded::{added_settings, first_event, recorder_error, settings_of};
 use super::running::{Program, Writing};
 use super::{environment, keys, next};
-use crate::again::typed;
+use crate::again::spell_commands;
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::limits::BudgetArgs;
@@ -51,29 +51,29 @@ pub(crate) fn record(recording: ProgramRecording, global: &Global) -> Result<Sta
     let log = Log::new(global.open_or_create_within(log_limit)?);
     let (shared, rules) = (rules.shared, rules.rules(&global.log)?);
     nameable(name.as_deref(), &rules)?;
-    let unfinished = name.as_deref().map(|name| unfinished(&log, name, global)).transpose()?;
+    let unfinished = name.as_deref().map(|name| find_unfinished(&log, name, global)).transpose()?;
     let unfinished = unfinished.flatten();
     if let Some((run, started)) =
         unfinished.as_ref().filter(|_| command.process == ProgramProcess::Child)
     {
         let (id, name) = (run.short(8), printable(name.as_deref().unwrap_or_default(), 100));
         let next = next::command("record --resume", *run, &[], started);
-        write_err(&typed(&format!(
+        write_err(&spell_commands(&format!(
             "note: run {id}, which is also named \"{name}\", is not finished: `retold {next}` continues it\n"
         )));
     }
     let run = new_run_id()?;
     let settings = ProgramSettings {
-        command: shown(&command, &rules),
+        command: words_to_record(&command, &rules),
         imported: None,
         intercept: hosts.as_ref().map(|hosts| hosts.keys().cloned().collect()),
         name,
-        rules: rules.recorded().clone(),
+        rules: rules.as_recorded().clone(),
         shared,
         upstreams: names,
         urls: recorded_urls(urls, &rules),
     };
-    let writing = Writing::Begin(Box::new(started(&settings, None)?));
+    let writing = Writing::Begin(Box::new(first_event(&settings, None)?));
     let program = Program {
         log,
         run,
@@ -94,7 +94,7 @@ pub(crate) fn record(recording: ProgramRecording, global: &Global) -> Result<Sta
 }
 
 /// The last run of a name, if it has asked something, did not come to its end, and nobody is writing it.
-fn unfinished(
+fn find_unfinished(
     log: &Log,
     name: &str,
     global: &Global,
@@ -110,7 +110,7 @@ fn unfinished(
     if !is_open {
         return Ok(None);
     }
-    Ok(Some((run, select::started(reader.as_mut(), run)?)))
+    Ok(Some((run, select::run_start(reader.as_mut(), run)?)))
 }
 
 /// Replays a program.
@@ -134,12 +134,12 @@ pub(crate) fn replay(
         settings_of(&log, run, &known, |_| format!("replay {}", run.short(8)))?;
     if let Some(place) = rules.lacks_key() {
         let (run, how) = (run.short(8), redaction::HOW_TO_GET);
-        write_err(&typed(&format!(
+        write_err(&spell_commands(&format!(
             "warning: run {run} was recorded with --redact, and its key is not in {place}: requests with a redacted \
              value are not found, all others are replayed\n  hint: {how}\n"
         )));
     }
-    let rules = rules.adding(playing.matching.added()?)?;
+    let rules = rules.adding(playing.matching.added_rules()?)?;
     settings.shared |= playing.matching.shared;
     let Playing { failures, pace } = playing.playing();
     let samples = Samples::open(&log, run, &rules, failures)?;
@@ -192,8 +192,8 @@ pub(crate) fn resume(
         settings_of(&log, run, &redaction::keys(&global.log)?, |started| {
             continuation::command(global.studies, started, &run.short(8))
         })?;
-    redaction::needed(run, &rules)?;
-    let added = matching.added()?.besides(rules.recorded());
+    redaction::require_key(run, &rules)?;
+    let added = matching.added_rules()?.besides(rules.as_recorded());
     let rules = rules.adding(added.clone())?;
     settings.shared |= matching.shared;
     if let Some(outcome) = how_it_ended(log.reader()?.as_mut(), run)? {
@@ -251,8 +251,8 @@ pub(crate) fn fork(
     let (settings, rules) = settings_of(&log, parent, &redaction::keys(&global.log)?, |_| {
         format!("fork {}", parent.short(8))
     })?;
-    redaction::needed(parent, &rules)?;
-    let rules = rules.adding(matching.added()?)?;
+    redaction::require_key(parent, &rules)?;
+    let rules = rules.adding(matching.added_rules()?)?;
     let watch = destinations.intercept.watch;
     let named = destinations.of_more(&log, parent, &settings, command.process)?;
     let flags = flags(matching, retry_failed, watch);
@@ -261,21 +261,21 @@ pub(crate) fn fork(
     select::sound(log.reader()?.as_mut(), parent, "nothing was recorded")?;
     let samples = Samples::open(&log, parent, &rules, FailureReplay::asked_again(retry_failed))?;
     let settings = ProgramSettings {
-        command: shown(&command, &rules),
+        command: words_to_record(&command, &rules),
         imported: None,
         intercept: hosts.as_ref().map(|hosts| hosts.keys().cloned().collect()),
         // The name still means the run that was given it.
         name: None,
         upstreams: names,
         urls: recorded_urls(urls, &rules),
-        rules: rules.recorded().clone(),
+        rules: rules.as_recorded().clone(),
         shared: settings.shared || matching.shared,
     };
     let forked = ForkedFrom { before: None, retry_failed, run: parent };
     let program = Program {
         log,
         run: new_run_id()?,
-        writing: Some(Writing::Begin(Box::new(started(&settings, Some(forked))?))),
+        writing: Some(Writing::Begin(Box::new(first_event(&settings, Some(forked))?))),
         samples,
         same_run: false,
         rules,
@@ -293,7 +293,7 @@ pub(crate) fn fork(
 
 /// Refuses a name of a run that has something in it that is taken out: the run is found by its name.
 pub(super) fn nameable(name: Option<&str>, rules: &Rules) -> Result<(), CliError> {
-    match name.is_some_and(|name| rules.redacted(name) != name) {
+    match name.is_some_and(|name| rules.redact_text(name) != name) {
         true => Err(CliError::usage(
             "the name of the run has something in it that --redact takes out: choose another name",
         )),
@@ -301,8 +301,8 @@ pub(super) fn nameable(name: Option<&str>, rules: &Rules) -> Result<(), CliError
     }
 }
 
-/// A command as it is recorded: without keys, and without what is redacted; or the name of its program alone.
-fn shown(command: &ProgramCommand, rules: &Rules) -> Vec<String> {
+/// A command as it is recorded: without keys and without redacted parts; or the name of its program alone.
+fn words_to_record(command: &ProgramCommand, rules: &Rules) -> Vec<String> {
     let ProgramCommand { words, is_hidden, .. } = command;
     let name = |word: &OsString| Path::new(word).file_name().unwrap_or(word).to_owned();
     let words = match is_hidden {
@@ -310,15 +310,15 @@ fn shown(command: &ProgramCommand, rules: &Rules) -> Vec<String> {
         false => keys::without_keys(words),
     };
     let words = words.into_iter();
-    words.map(|word| rules.redacted(&word)).collect()
+    words.map(|word| rules.redact_text(&word)).collect()
 }
 
-/// URLs as they are recorded: without what is redacted, which nobody could type.
+/// URLs as they are recorded: without redacted parts, which nobody could type.
 pub(super) fn recorded_urls(
     urls: BTreeMap<String, String>,
     rules: &Rules,
 ) -> BTreeMap<String, String> {
-    let redacted = |url: String| match rules.redacted(&url) {
+    let redacted = |url: String| match rules.redact_text(&url) {
         redacted if redacted == url => url,
         redacted => format!("{redacted}{}", MASK),
     };

@@ -1,4 +1,5 @@
-//! Processes that a program has started and that outlive it: what they ask after the end of the run is neither recorded nor answered.
+//! Processes that a program has started and that outlive it: their requests after the end of the run are neither
+//! recorded nor answered.
 
 use std::time::Duration;
 
@@ -63,7 +64,7 @@ fn running(_url: &str) -> Vec<String> {
 }
 
 /// Says that they are left behind; empty if none are.
-pub(super) fn said(outliving: &[String]) -> String {
+pub(super) fn warning(outliving: &[String]) -> String {
     let shown: Vec<&str> = outliving.iter().take(NAMED).map(String::as_str).collect();
     let more = if outliving.len() > NAMED { ", .." } else { "" };
     match outliving.len() {

@@ -20,7 +20,7 @@ pub(crate) struct Destinations {
     pub(crate) intercept: InterceptArgs,
 }
 
-/// What is asked, and nothing else.
+/// The servers that are asked, and no others.
 pub(super) struct ProgramDestinations {
     pub(super) upstreams: Upstreams,
     pub(super) names: Vec<String>,
@@ -31,15 +31,15 @@ pub(super) struct ProgramDestinations {
 }
 
 impl Destinations {
-    /// What a new run asks: the servers that the user names, and the providers' own for all others.
+    /// The servers that a new run asks: those that the user names, and the providers' own for all others.
     pub(super) fn of_new_run(&self) -> Result<ProgramDestinations, CliError> {
         let mut named = environment::upstreams(&self.upstreams)?;
         named.extend(self.defaults(&named)?);
         self.with_hosts(named)
     }
 
-    /// What a resume or a fork asks: the servers that the user names now, and a provider's own if that
-    /// is what the run has asked.
+    /// The servers that a resume or a fork asks: those that the user names now, and a provider's own if the run has
+    /// asked it.
     ///
     /// # Errors
     /// [`UnnamedServers`] if the run has asked others: nothing in a run chooses a server.
@@ -59,12 +59,12 @@ impl Destinations {
             match own.remove(name) {
                 _ if named.contains_key(name) => {}
                 Some(url) if led_to == Some(url.as_str()) => {
-                    // What the run has not asked is refused when it is asked.
+                    // A server that the run has not asked is refused when it is asked.
                     if asked.contains(name) {
                         named.insert(name.clone(), url);
                     }
                 }
-                // An import need not say where requests went: what was asked has to be named.
+                // An import need not say where requests went: upstreams that were asked have to be named.
                 _ if led_to.is_none()
                     && providers::default_url(name).is_some()
                     && !asked.contains(name) => {}
@@ -97,8 +97,7 @@ impl Destinations {
         Ok(Err(UnnamedServers { missing, urls: found.urls, intercept }))
     }
 
-    /// These upstreams, and the hosts whose connections are opened.
-    /// The providers' own servers, or what the user has named for their hosts.
+    /// The providers' own servers, or those that the user has named for their hosts.
     fn defaults(
         &self,
         named: &BTreeMap<String, NamedUrl>,
@@ -107,6 +106,7 @@ impl Destinations {
         Ok(environment::defaults(named, &urls))
     }
 
+    /// These upstreams, and the hosts whose connections are opened.
     fn with_hosts(
         &self,
         mut named: BTreeMap<String, NamedUrl>,

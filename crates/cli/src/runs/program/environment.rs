@@ -10,7 +10,7 @@ use retold::model::NamedUrl;
 use retold::model::providers::{self, Provider, providers};
 use retold_wire::{NO_KEY, NamedHosts, OURS, Secret, Upstreams, http};
 
-/// What is changed in the environment of a program.
+/// The changes to the environment of a program.
 #[derive(Debug, Clone, Default)]
 pub(super) struct EnvironmentChanges {
     pub(super) set: Vec<(String, OsString)>,
@@ -22,15 +22,15 @@ pub(super) fn upstreams(given: &[String]) -> Result<BTreeMap<String, NamedUrl>, 
     let set = providers().filter_map(|provider| {
         let value = provider.variables.iter().find_map(|name| variable(name))?;
         let url = provider.base_url(&value);
-        Some((provider.name.to_owned(), NamedUrl::given(url)))
+        Some((provider.name.to_owned(), NamedUrl::from_user(url)))
     });
     let mut named: BTreeMap<_, _> = set.collect();
     named.extend(only(given)?);
     Ok(named)
 }
 
-/// The providers' own servers, which SDKs ask that have no other name for them; or what is named for their hosts: an SDK that reads its
-/// variable asks the same server as one that has the host written into it.
+/// The providers' own servers, which SDKs ask if no other is named, or the servers named for their hosts: an SDK that
+/// reads its variable asks the same server as one that has the host written into it.
 pub(super) fn defaults(
     named: &BTreeMap<String, NamedUrl>,
     hosts: &BTreeMap<String, NamedUrl>,
@@ -45,7 +45,7 @@ pub(super) fn defaults(
     };
     let own = |it: &Provider| {
         let own = it.default?;
-        Some((it.name.to_owned(), NamedUrl::given(led(own).unwrap_or_else(|| own.to_owned()))))
+        Some((it.name.to_owned(), NamedUrl::from_user(led(own).unwrap_or_else(|| own.to_owned()))))
     };
     others.filter_map(own).collect()
 }
@@ -53,7 +53,7 @@ pub(super) fn defaults(
 /// The upstreams whose variables name retold: some, and those of all other SDKs that we know, so that
 /// what else a program asks is refused here and asked nowhere. Variables that have no default, or next
 /// to which clients refuse another, are removed.
-pub(super) fn served(some: &[String]) -> (Vec<String>, Vec<String>) {
+pub(super) fn upstreams_to_serve(some: &[String]) -> (Vec<String>, Vec<String>) {
     let is_recorded = |name: &str| some.iter().any(|one| one == name);
     let (mut served, mut unset) = (some.to_vec(), Vec::new());
     for provider in providers().filter(|provider| !is_recorded(provider.name)) {
@@ -80,7 +80,7 @@ pub(super) fn only(given: &[String]) -> Result<BTreeMap<String, NamedUrl>, CliEr
             )
         };
         let (name, url) = upstream.split_once('=').ok_or_else(wrong)?;
-        named.insert(name.to_owned(), NamedUrl::given(providers::base_url(name, url)));
+        named.insert(name.to_owned(), NamedUrl::from_user(providers::base_url(name, url)));
     }
     Ok(named)
 }
@@ -99,7 +99,7 @@ pub(super) fn hosts(
         let name = name.to_ascii_lowercase();
         hosts.insert(name.clone(), url.is_some());
         let url = url.map_or_else(|| format!("https://{name}"), str::to_owned);
-        urls.insert(name, NamedUrl::given(url));
+        urls.insert(name, NamedUrl::from_user(url));
     }
     // They are checked here also for a replay, which asks nobody.
     Upstreams::new(&urls)?;
@@ -123,7 +123,7 @@ pub(super) fn search_path() -> impl Iterator<Item = PathBuf> {
     std::env::split_paths(&folders).collect::<Vec<_>>().into_iter()
 }
 
-/// What is set for the program.
+/// The variables that are set for the program.
 pub(super) fn of_program(
     server: SocketAddr,
     secret: &Secret,

@@ -8,18 +8,19 @@ use retold_wire::MASK;
 /// The shortest value of a variable that is taken for a key.
 const SHORTEST: usize = 8;
 
-/// A URL as it is recorded: without user name, password and query, and without keys in its path. What
-/// is left out is marked, because nobody can type what is not there.
+/// A URL as it is recorded: without user name, password and query, and without keys in its path. A mark shows that
+/// parts are left out, because nobody can type them.
 pub(super) fn url_without_keys(url: &NamedUrl) -> String {
     let shown = url.without_secrets();
-    let parts = masked(shown.split('/').map(str::to_owned), &of_environment()).join("/");
+    let parts = mask(shown.split('/').map(str::to_owned), &of_environment()).join("/");
     let left_out = if url.as_str().contains(['@', '?']) { MASK } else { "" };
     format!("{parts}{left_out}")
 }
 
-/// A command without keys: those in our own variables, what stands under the name of a key, and what begins as providers' keys do.
+/// A command without keys: without the values of our own variables, values under the name of a key, and words that
+/// begin as providers' keys do.
 pub(crate) fn without_keys(command: &[OsString]) -> Vec<String> {
-    masked(command.iter().map(|word| word.to_string_lossy().into_owned()), &of_environment())
+    mask(command.iter().map(|word| word.to_string_lossy().into_owned()), &of_environment())
 }
 
 /// The values of our own variables that hold keys.
@@ -29,7 +30,7 @@ fn of_environment() -> Vec<String> {
     keys.filter(|value| value.len() >= SHORTEST).collect()
 }
 
-fn masked(command: impl Iterator<Item = String>, keys: &[String]) -> Vec<String> {
+fn mask(command: impl Iterator<Item = String>, keys: &[String]) -> Vec<String> {
     let mut secrets = Secrets::default();
     // The path of a file with a key is no key, and pieces of it stand in other paths.
     keys.iter().filter(|key| !key.starts_with(['/', '~', '.'])).for_each(|key| secrets.add(key));

@@ -11,10 +11,10 @@ use retold::model::providers;
 use retold::run::how_it_ended;
 use retold_wire::{MASK, PROGRAM, ProgramSettings, has_placeholder};
 
-/// What stands in a command for a URL that only the user knows.
+/// The placeholder in a command for a URL that only the user knows.
 pub(super) const URL: &str = "URL";
 
-/// What stands for a command that could not be read or typed as shown.
+/// The placeholder for a command that could not be read or typed as shown.
 const CMD: &str = "CMD";
 
 /// The command, without the name of this program: `replay 1a2b3c4d -- python study.py`, or
@@ -51,12 +51,12 @@ pub(crate) fn needs_command(selected: &RunSelection, started: &RunStarted) -> Re
     Err(error.hint(format!("`retold {}` records a new run that shares its answers", next("fork"))))
 }
 
-/// What a run says about itself; of what cannot be read, nothing is known.
+/// The settings of a run; the defaults if they cannot be read.
 fn settings_of(started: &RunStarted) -> ProgramSettings {
     serde_json::from_value(started.settings.clone()).unwrap_or_default()
 }
 
-/// The command; what is not recorded of it cannot be typed.
+/// The command, or [`CMD`] if parts of it are not recorded.
 fn program(settings: &ProgramSettings) -> String {
     let is_whole = !settings.command.iter().any(|it| it.contains(MASK) || has_placeholder(it));
     let typed = words(&settings.command).filter(|it| is_whole && !it.is_empty());
@@ -87,7 +87,7 @@ fn servers(settings: &ProgramSettings) -> Vec<String> {
         let url = match (settings.led_to(name), providers::default_url(name)) {
             (Some(url), own) if own == Some(url) => continue,
             (None, Some(_)) => continue,
-            (Some(url), _) => shown(url),
+            (Some(url), _) => url_to_show(url),
             (None, None) => URL,
         };
         all.extend(["--upstream".to_owned(), format!("{name}={url}")]);
@@ -97,14 +97,14 @@ fn servers(settings: &ProgramSettings) -> Vec<String> {
     }
     for name in hosts {
         let elsewhere = settings.led_to(name).filter(|url| *url != format!("https://{name}"));
-        let url = elsewhere.map_or_else(String::new, |url| format!("={}", shown(url)));
+        let url = elsewhere.map_or_else(String::new, |url| format!("={}", url_to_show(url)));
         all.extend(["--host".to_owned(), format!("{name}{url}")]);
     }
     all
 }
 
 /// A URL of which something is not recorded is left to the user.
-pub(super) fn shown(url: &str) -> &str {
+pub(super) fn url_to_show(url: &str) -> &str {
     if url.contains(MASK) { URL } else { url }
 }
 

@@ -34,9 +34,9 @@ struct LibraryGreeting<'a> {
     bases: Vec<&'a str>,
     hosts: Vec<&'static str>,
     paths: Vec<&'static str>,
-    /// What its own child processes find in their environment.
+    /// The variables in the environment of its own child processes.
     environment: BTreeMap<String, String>,
-    /// What they do not find there.
+    /// The variables to remove from that environment.
     unset: Vec<String>,
 }
 
@@ -55,7 +55,7 @@ impl Parent {
     ///
     /// # Errors
     /// [`CliError`] if it does not listen.
-    pub(super) fn greeted(
+    pub(super) fn greet(
         (run, unfinished): (RunId, Option<RunId>),
         server: SocketAddr,
         secret: &Secret,
@@ -90,7 +90,7 @@ impl Parent {
     }
 
     /// Waits for its end, and gives its exit code.
-    pub(super) async fn ended(mut self, mut signals: Signals) -> u8 {
+    pub(super) async fn wait(mut self, mut signals: Signals) -> u8 {
         loop {
             tokio::select! {
                 code = &mut self.0 => return code.unwrap_or(DIED),

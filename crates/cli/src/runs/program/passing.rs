@@ -1,4 +1,4 @@
-//! What a program asks past its upstreams: whether it comes through us, and what is said of it.
+//! Requests of a program to other servers than its upstreams: whether they come through us, and the report about them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::environment::variable;
 use crate::error::write_err;
 use crate::global::Global;
-use crate::output::counted;
+use crate::output::count_of;
 use retold::model::providers::is_known_host;
 use retold_wire::{ConnectionReport, NamedHosts, ProgramSettings, http, not_hiding};
 
@@ -40,7 +40,7 @@ pub(super) struct ProxyUse {
 }
 
 impl ProxyUse {
-    /// What is set for the program; `proxy` is our address as a proxy.
+    /// The variables that are set for the program; `proxy` is our address as a proxy.
     pub(super) fn variables(&self, proxy: &str) -> Vec<(String, OsString)> {
         let mut all: Vec<(String, OsString)> = Vec::new();
         let is_proxy = self.intercepts || self.watches;
@@ -125,9 +125,10 @@ pub(super) fn say(reported: &ConnectionReport, intercepts: bool, global: &Global
     if global.json {
         return;
     }
-    let mut text = if intercepts { opened(refused, passed) } else { watched(refused, passed) };
+    let mut text =
+        if intercepts { intercept_lines(refused, passed) } else { watch_lines(refused, passed) };
     text.push_str(&out_of_reach(unreached));
-    // What a replay refuses is a difference.
+    // A connection that a replay refuses is a difference.
     if !global.quiet || (!intercepts && !refused.is_empty()) {
         write_err(&text);
     }
@@ -136,7 +137,7 @@ pub(super) fn say(reported: &ConnectionReport, intercepts: bool, global: &Global
 /// Hosts, by how often.
 type Hosts = BTreeMap<String, u64>;
 
-fn opened(refused: &Hosts, passed: &Hosts) -> String {
+fn intercept_lines(refused: &Hosts, passed: &Hosts) -> String {
     let listed = |hosts: &Hosts| hosts.keys().cloned().collect::<Vec<_>>().join(", ");
     let mut text = String::new();
     // Writing to a string cannot fail.
@@ -160,7 +161,7 @@ fn out_of_reach(unreached: &Hosts) -> String {
         let was = if *n == 1 { "was" } else { "were" };
         format!(
             "{} to {host} {was} not recorded: the host could not be reached\n",
-            counted(*n, what)
+            count_of(*n, what)
         )
     };
     unreached.iter().map(line).collect()
@@ -168,7 +169,7 @@ fn out_of_reach(unreached: &Hosts) -> String {
 
 /// One line for each host. More connections than these may have gone past us, and one connection may have
 /// carried many requests.
-fn watched(refused: &Hosts, passed: &Hosts) -> String {
+fn watch_lines(refused: &Hosts, passed: &Hosts) -> String {
     let mut text = String::new();
     for (host, n) in passed {
         // Writing to a string cannot fail.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tokio::task::JoinHandle;
 
-use crate::output::{counted, grouped};
+use crate::output::{count_of, group_digits};
 use crate::progress::pace;
 use retold::run::Spending;
 use retold::run::clock::Stopwatch;
@@ -63,9 +63,9 @@ fn text(answers: u64, failed: u64, spent: Spending, elapsed: Duration) -> String
     };
     format!(
         "retold: {}{}, {} failed, {cost}",
-        counted(answers, "answer"),
+        count_of(answers, "answer"),
         pace(answers, per_second, None),
-        grouped(failed)
+        group_digits(failed)
     )
 }
 

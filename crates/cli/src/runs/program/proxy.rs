@@ -24,13 +24,13 @@ use retold_wire::{Bodies, FailureReplay, Front, Pace, Reach, Secret, Server, Tok
 /// The variable that holds the token.
 const TOKEN: &str = "RETOLD_TOKEN";
 
-/// What clients of a proxy have to know.
+/// The token that clients of a proxy have to know.
 enum ProxyToken {
-    /// Nothing: `--no-token`.
+    /// None: `--no-token`.
     None,
-    /// What the user gave them; it is not shown.
+    /// The token that the user gave them; it is not shown.
     Given(Token),
-    /// What is in the URL that is printed.
+    /// The token in the URL that is printed.
     Printed(Secret),
 }
 

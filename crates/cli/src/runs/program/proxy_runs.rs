@@ -12,7 +12,7 @@ use tokio::sync::OnceCell;
 
 use super::args::Playing;
 use super::commands::{nameable, recorded_urls};
-use super::recorded::{added_settings, model, recorder_error, settings_of, started};
+use super::recorded::{added_settings, first_event, model, recorder_error, settings_of};
 use super::{keys, next, said};
 use crate::again::words;
 use crate::error::{CliError, Status, write_err};
@@ -60,9 +60,9 @@ pub(super) struct ProxyRuns {
     pub(super) rules: Rules,
     pub(super) shared: bool,
     pub(super) playing: Playing,
-    /// Whether what is said of a run is JSON.
+    /// True if reports about runs are JSON.
     pub(super) is_json: bool,
-    /// Whether it is said only if something differs.
+    /// True if a run is reported only if something differs.
     pub(super) is_quiet: bool,
     pub(super) open: Mutex<BTreeMap<String, Opened>>,
     /// Whether a run was not as recorded.
@@ -130,7 +130,7 @@ impl ProxyRuns {
                     CliError::usage(message).hint("`retold log` lists the runs")
                 })?;
                 let (settings, rules) = self.settings_of(run)?;
-                let rules = rules.adding(self.added())?;
+                let rules = rules.adding(self.added_rules())?;
                 let samples = Samples::open(&self.log, run, &rules, self.playing.failures)?;
                 (run, None, samples, settings, rules)
             }
@@ -138,9 +138,9 @@ impl ProxyRuns {
                 None => self.new_run(name).await?,
                 Some(run) => {
                     let (settings, rules) = self.settings_of(run)?;
-                    redaction::needed(run, &rules)?;
+                    redaction::require_key(run, &rules)?;
                     self.same_redaction(run, &rules)?;
-                    let added = self.added().besides(rules.recorded());
+                    let added = self.added_rules().besides(rules.as_recorded());
                     let rules = rules.adding(added.clone())?;
                     if let Some(outcome) = how_it_ended(self.log.reader()?.as_mut(), run)? {
                         let outcome = outcome.as_str();
@@ -158,7 +158,7 @@ impl ProxyRuns {
                         retry_failed: false,
                         settings: added_settings(&added),
                     };
-                    recorder.resumed(resumed).await.map_err(recorder_error)?;
+                    recorder.record_resumption(resumed).await.map_err(recorder_error)?;
                     (run, Some(recorder), samples, settings, rules)
                 }
             },
@@ -185,14 +185,14 @@ impl ProxyRuns {
         })
     }
 
-    /// What is added to the rules of a run that was begun before.
-    fn added(&self) -> RecordedRules {
-        RecordedRules { redact: None, ..self.rules.recorded().clone() }
+    /// The additions to the rules of a run that was begun before.
+    fn added_rules(&self) -> RecordedRules {
+        RecordedRules { redact: None, ..self.rules.as_recorded().clone() }
     }
 
-    /// Refuses to continue a run that takes out something else than what is asked for now.
+    /// Refuses to continue a run that redacts by other patterns than those given now.
     fn same_redaction(&self, run: RunId, rules: &Rules) -> Result<(), CliError> {
-        let (given, recorded) = (&self.rules.recorded().redact, &rules.recorded().redact);
+        let (given, recorded) = (&self.rules.as_recorded().redact, &rules.as_recorded().redact);
         if given.is_none() || given == recorded {
             return Ok(());
         }
@@ -211,7 +211,7 @@ impl ProxyRuns {
     ) -> String {
         let mut all = ["proxy", "--mode", "resume"].map(str::to_owned).to_vec();
         for (name, url) in self.urls() {
-            all.extend(["--upstream".to_owned(), format!("{name}={}", next::shown(&url))]);
+            all.extend(["--upstream".to_owned(), format!("{name}={}", next::url_to_show(&url))]);
         }
         all.extend(["--listen".to_owned(), listen.to_string()]);
         if let Some(file) = token_file {
@@ -255,18 +255,18 @@ impl ProxyRuns {
             imported: None,
             intercept: None,
             name: Some(name.to_owned()),
-            rules: self.rules.recorded().clone(),
+            rules: self.rules.as_recorded().clone(),
             shared: self.shared,
             upstreams: self.upstreams.iter().flat_map(|named| named.keys().cloned()).collect(),
             urls: recorded_urls(self.urls(), &self.rules),
         };
         let run = new_run_id()?;
-        let begun = Recorder::begin(&self.log, run, started(&settings, None)?).await;
+        let begun = Recorder::begin(&self.log, run, first_event(&settings, None)?).await;
         let recorder = begun.map_err(recorder_error)?;
         Ok((run, Some(recorder), Samples::none(), settings, self.rules.clone()))
     }
 
-    /// Ends a run: what is under way is waited for.
+    /// Ends a run, after waiting for the requests under way.
     async fn end(&self, name: &str, run: RunId, session: &Session) -> Result<Value, CliError> {
         session.close();
         session.idle().await;
@@ -321,12 +321,12 @@ fn report(
         let name = printable(name, 100);
         let did = match mode {
             ProxyMode::Replay => {
-                let (sent, shared) = (said::sent_again(summary), said::shared(summary));
+                let (sent, shared) = (said::sent_again(summary), said::shared_text(summary));
                 format!("replayed {sent} of run {}{shared}", run.short(8))
             }
-            ProxyMode::Record | ProxyMode::Resume => said::recorded(run, summary),
+            ProxyMode::Record | ProxyMode::Resume => said::record_text(run, summary),
         };
-        let (led, differences) = (said::led(summary), said::differences(summary));
+        let (led, differences) = (said::led_lines(summary), said::differences(summary));
         let next = match mode == ProxyMode::Replay && summary.missed > 0 && !ended_before {
             true => {
                 "  the run was not finished: `retold proxy --mode resume` continues it, and asks what is missing\n"

@@ -1,4 +1,4 @@
-//! What a program's run has recorded about itself.
+//! The recorded settings of a program's run.
 
 use serde_json::{Value, json};
 
@@ -14,15 +14,14 @@ use retold_wire::{
     UpstreamError, rules_added,
 };
 
-/// What a program's run has recorded about itself. For the run of a study, the error names the
-/// command that is to be used instead.
+/// The recorded settings and rules of a program's run. For the run of a study, the error names the command to use instead.
 pub(super) fn settings_of(
     log: &Log,
     run: RunId,
     known: &KnownKeys,
     instead: impl FnOnce(&RunStarted) -> String,
 ) -> Result<(ProgramSettings, Rules), CliError> {
-    let started = select::started(log.reader()?.as_mut(), run)?;
+    let started = select::run_start(log.reader()?.as_mut(), run)?;
     if started.experiment != PROGRAM {
         let short = run.short(8);
         let error = CliError::usage(format!("run {run} was not recorded from a program"));
@@ -38,11 +37,11 @@ pub(super) fn settings_of(
     })?;
     let added = rules_added(log.reader()?.as_mut(), run)?;
     let rules = Rules::new(settings.rules, known)?.adding(added)?;
-    settings.rules = rules.recorded().clone();
+    settings.rules = rules.as_recorded().clone();
     Ok((settings, rules))
 }
 
-/// What is recorded where a run is continued, if anything is added to its rules.
+/// The settings to record where a run is continued, if anything is added to its rules.
 pub(super) fn added_settings(added: &RecordedRules) -> Value {
     match *added == RecordedRules::default() {
         true => Value::Null,
@@ -56,7 +55,7 @@ pub(super) fn model() -> ModelInfo {
 }
 
 /// The first event of a run.
-pub(super) fn started(
+pub(super) fn first_event(
     settings: &ProgramSettings,
     forked_from: Option<ForkedFrom>,
 ) -> Result<RunStarted, CliError> {

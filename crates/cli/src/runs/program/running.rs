@@ -35,11 +35,11 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(65);
 /// How long the connections of a program or a browser are closed.
 pub(crate) const CLOSING: Duration = Duration::from_secs(1);
 
-/// What is written.
+/// The run that is written to the log.
 pub(super) enum Writing {
     /// A new run.
     Begin(Box<RunStarted>),
-    /// More of a run; `retry_failed` says whether all that failed is asked again, `settings`, what is added to its own.
+    /// More of a run. If `retry_failed`, all failed calls are asked again; `settings` are the additions to its own.
     GoOn { recorder: Recorder, retry_failed: bool, settings: Value },
 }
 
@@ -102,7 +102,8 @@ impl Program {
             .map_err(|e| CliError::new(Status::Io, format!("cannot listen on loopback: {e}")))?;
         let replay = writing.is_none();
         let asked: Option<Vec<String>> = upstreams.as_ref().map(Upstreams::names);
-        let (served, unset) = environment::served(asked.as_ref().unwrap_or(&settings.upstreams));
+        let (served, unset) =
+            environment::upstreams_to_serve(asked.as_ref().unwrap_or(&settings.upstreams));
         let watch = watch && passing::can_pass_on();
         let (intercepts, watches) = (hosts.is_some(), watch);
         let mut proxied = ProxyUse { intercepts, watches, hosts: hosts.unwrap_or_default() };
@@ -130,15 +131,15 @@ impl Program {
         let recorder = match writing {
             None => None,
             Some(Writing::Begin(started)) => {
-                command.found()?;
+                command.require_program()?;
                 Some(Recorder::begin(&log, run, *started).await.map_err(recorder_error)?)
             }
             Some(Writing::GoOn { mut recorder, retry_failed, settings }) => {
-                command.found()?;
+                command.require_program()?;
                 let model = json!(model());
                 let program = retold::PROGRAM.to_owned();
                 let resumed = RunResumed { model, program, retry_failed, settings };
-                recorder.resumed(resumed).await.map_err(recorder_error)?;
+                recorder.record_resumption(resumed).await.map_err(recorder_error)?;
                 Some(recorder)
             }
         };
@@ -176,7 +177,7 @@ impl Program {
             }
             ProgramProcess::Parent => {
                 let greeted =
-                    Parent::greeted((run, unfinished), address, &secret, &bases, environment);
+                    Parent::greet((run, unfinished), address, &secret, &bases, environment);
                 RunningProgram::Parent(greeted?)
             }
         };
@@ -187,7 +188,7 @@ impl Program {
             RunningProgram::Child(mut child) => {
                 child::exit_code(child::wait(&mut child, signals).await?)
             }
-            RunningProgram::Parent(parent) => parent.ended(signals).await,
+            RunningProgram::Parent(parent) => parent.wait(signals).await,
         };
         drop(progress);
         if code >= child::FIRST_OF_SIGNALS {
@@ -214,7 +215,7 @@ impl Program {
             }
         };
         settings.command = keys::without_keys(&command.words);
-        let reported = interception.map(|it| it.reported()).unwrap_or_default();
+        let reported = interception.map(|it| it.report()).unwrap_or_default();
         let was_seen = summary.requests > 0 || reported != retold_wire::ConnectionReport::default();
         let flags: Vec<String> = watch.then(|| "--watch".to_owned()).into_iter().collect();
         let flags = &flags;

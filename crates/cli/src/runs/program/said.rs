@@ -1,15 +1,14 @@
-//! What is said about a program's run when the program has ended: on stderr, because stdout is the
-//! program's.
+//! The report about a program's run when the program has ended: on stderr, because stdout is the program's.
 
 use std::fmt::Write;
 
 use serde_json::{Value, json};
 
 use super::{descendants, next, passing};
-use crate::again::typed;
+use crate::again::spell_commands;
 use crate::error::write_err;
 use crate::global::Global;
-use crate::output::counted;
+use crate::output::count_of;
 use retold::escaping::printable;
 use retold::id::RunId;
 use retold::members::Members;
@@ -21,7 +20,7 @@ use retold_wire::{
 /// How many misses are printed.
 const MISSES: usize = 5;
 
-/// What was done.
+/// The run of a program that has ended: recorded or replayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ProgramOutcome {
     /// A run was recorded, and is finished or not.
@@ -55,7 +54,7 @@ pub(super) fn say(ended: &EndedProgram<'_>, global: &Global) {
         return;
     }
     if !global.quiet || summary.missed + summary.differences > 0 {
-        write_err(&typed(&text(ended)));
+        write_err(&spell_commands(&text(ended)));
     }
 }
 
@@ -69,8 +68,8 @@ fn ended_object(ended: &EndedProgram<'_>) -> Value {
     object
 }
 
-/// What happened, for the library through which a program has started us: as JSON, with the report of what is not as it
-/// was recorded, and the names of calls that were not asked.
+/// The outcome as JSON, for the library through which a program has started us, with the report of the differences
+/// from the record, and the names of calls that were not asked.
 pub(super) fn for_library(ended: &EndedProgram<'_>) -> Value {
     let mut object = ended_object(ended);
     object.set("report", json!(differences(ended.summary).trim()));
@@ -116,41 +115,41 @@ fn miss_object(miss: &NearestMatch) -> Value {
     })
 }
 
-/// What was recorded, in words.
-pub(super) fn recorded(run: RunId, summary: &SessionSummary) -> String {
+/// The recorded answers and failures, in words.
+pub(super) fn record_text(run: RunId, summary: &SessionSummary) -> String {
     let SessionSummary { answers, failed, failures, replayed, replayed_failures, outcomes, .. } =
         summary;
-    let mut parts = vec![counted(*answers, "answer")];
+    let mut parts = vec![count_of(*answers, "answer")];
     if *failed > 0 {
         let each = failures.iter().map(|(what, n)| match n {
             1 => what.clone(),
             n => format!("{n} times {what}"),
         });
         let each = each.collect::<Vec<_>>().join(", ");
-        parts.push(format!("{} ({each})", counted(*failed, "failed attempt")));
+        parts.push(format!("{} ({each})", count_of(*failed, "failed attempt")));
     }
     if *outcomes > 0 {
-        parts.push(counted(*outcomes, "reported outcome"));
+        parts.push(count_of(*outcomes, "reported outcome"));
     }
-    let mut text = format!("recorded {} as run {}", listed(&parts), run.short(8));
+    let mut text = format!("recorded {} as run {}", join_words(&parts), run.short(8));
     if replayed + replayed_failures > 0 {
         // Writing to a string cannot fail.
         let _ = write!(text, ", after {} from the log", sent_again(summary));
     }
-    text + &shared(summary)
+    text + &shared_text(summary)
 }
 
 /// How many requests got the answer of an equal one, in words after others; empty if none did.
-pub(super) fn shared(summary: &SessionSummary) -> String {
+pub(super) fn shared_text(summary: &SessionSummary) -> String {
     match summary.shared {
         0 => String::new(),
         1 => "; 1 request shared the answer of an equal one".to_owned(),
-        n => format!("; {} shared the answers of equal ones", counted(n, "request")),
+        n => format!("; {} shared the answers of equal ones", count_of(n, "request")),
     }
 }
 
 /// How many answers lack their end, as a line; empty if none does.
-fn unended(summary: &SessionSummary) -> String {
+fn missing_ends(summary: &SessionSummary) -> String {
     match summary.unended {
         0 => String::new(),
         1 => "1 answer lacks its end: its stream was closed before it\n".to_owned(),
@@ -161,7 +160,7 @@ fn unended(summary: &SessionSummary) -> String {
 /// How many answers could not be read, as a warning with the first of them; empty if all could.
 fn unreadable(summary: &SessionSummary) -> String {
     let Some((seq, why)) = &summary.first_unreadable else { return String::new() };
-    let answers = counted(summary.unreadable, "answer");
+    let answers = count_of(summary.unreadable, "answer");
     let (are, first) = match summary.unreadable {
         1 => ("is", ""),
         _ => ("are", "the first is "),
@@ -172,38 +171,39 @@ fn unreadable(summary: &SessionSummary) -> String {
     )
 }
 
-/// How many clients left, and what was received for them, as a line; empty if none did.
+/// The number of clients that left, and the answers received for them, as a line; empty if none left.
 fn departures(summary: &SessionSummary) -> String {
     let DepartureSummary { clients, answers, tokens } = summary.departures;
     if clients == 0 {
         return String::new();
     }
     let whole = if clients == 1 { "its whole answer" } else { "their whole answers" };
-    let mut text = format!("{} left before having {whole}", counted(clients, "client"));
+    let mut text = format!("{} left before having {whole}", count_of(clients, "client"));
     if answers > 0 {
         let were = if answers == 1 { "was" } else { "were" };
         // Writing to a string cannot fail.
-        let _ = write!(text, "; {} {were} received nevertheless", counted(answers, "answer"));
+        let _ = write!(text, "; {} {were} received nevertheless", count_of(answers, "answer"));
         if tokens > 0 {
-            let _ = write!(text, ", with {}", counted(tokens, "token"));
+            let _ = write!(text, ", with {}", count_of(tokens, "token"));
         }
     }
     text + "\n"
 }
 
-/// What was sent again, in words.
+/// The answers and failures that were sent again, in words.
 pub(super) fn sent_again(summary: &SessionSummary) -> String {
     let SessionSummary { replayed, replayed_failures, .. } = summary;
     match (replayed, replayed_failures) {
-        (answers, 0) => counted(*answers, "recorded answer"),
-        (0, failures) => counted(*failures, "recorded failed attempt"),
-        (answers, failures) => {
-            listed(&[counted(*answers, "recorded answer"), counted(*failures, "failed attempt")])
-        }
+        (answers, 0) => count_of(*answers, "recorded answer"),
+        (0, failures) => count_of(*failures, "recorded failed attempt"),
+        (answers, failures) => join_words(&[
+            count_of(*answers, "recorded answer"),
+            count_of(*failures, "failed attempt"),
+        ]),
     }
 }
 
-/// What is not as it was recorded, in lines; empty if all is.
+/// The differences from the record, in lines; empty if there are none.
 pub(super) fn differences(summary: &SessionSummary) -> String {
     let SessionSummary { missed, misses, left, calls_left, difference, .. } = summary;
     let mut text = String::new();
@@ -217,7 +217,7 @@ pub(super) fn differences(summary: &SessionSummary) -> String {
     }
     if *missed > 0 {
         let were = if *missed == 1 { "was" } else { "were" };
-        let requests = counted(*missed, "request");
+        let requests = count_of(*missed, "request");
         let _ = match misses.iter().all(|miss| miss.why == Why::Unanswered { failed: true }) {
             true => writeln!(text, "{requests} {were} recorded with failures only:"),
             false => writeln!(text, "{requests} {were} not recorded:"),
@@ -239,7 +239,7 @@ pub(super) fn differences(summary: &SessionSummary) -> String {
         let _ = writeln!(
             text,
             "{} {was} never asked: {calls}{more}",
-            counted(*left as u64, "recorded request")
+            count_of(*left as u64, "recorded request")
         );
     }
     text
@@ -257,22 +257,22 @@ fn more_reports(summary: &SessionSummary) -> String {
     match more {
         0 => {}
         1 => parts.push("1 more report differs".to_owned()),
-        n => parts.push(format!("{} differ", counted(n, "more report"))),
+        n => parts.push(format!("{} differ", count_of(n, "more report"))),
     }
     let noun = if differing == 0 { "more recorded report" } else { "recorded report" };
     match left {
         0 => {}
         1 => parts.push(format!("1 {noun} was not made again")),
-        n => parts.push(format!("{} were not made again", counted(n, noun))),
+        n => parts.push(format!("{} were not made again", count_of(n, noun))),
     }
     match parts.is_empty() {
         true => String::new(),
-        false => format!("({})\n", listed(&parts)),
+        false => format!("({})\n", join_words(&parts)),
     }
 }
 
 /// Where answers led the program, in lines: it may have asked there, past us.
-pub(super) fn led(summary: &SessionSummary) -> String {
+pub(super) fn led_lines(summary: &SessionSummary) -> String {
     let mut text = String::new();
     for host in &summary.led_to {
         // Writing to a string cannot fail.
@@ -296,7 +296,7 @@ fn text(ended: &EndedProgram<'_>) -> String {
     // Writing to a string cannot fail.
     match done {
         ProgramOutcome::Recorded { finished } => {
-            let _ = writeln!(text, "retold: {}", recorded(run, summary));
+            let _ = writeln!(text, "retold: {}", record_text(run, summary));
             if finished && *requests == 0 {
                 // There is nothing that could be run again.
             } else if finished {
@@ -316,7 +316,7 @@ fn text(ended: &EndedProgram<'_>) -> String {
                     "  {over}: {} not asked, and the run is not finished: `retold {}` continues it {how}",
                     match unaffordable {
                         1 => "1 request was".to_owned(),
-                        n => format!("{} were", counted(*n, "request")),
+                        n => format!("{} were", count_of(*n, "request")),
                     },
                     next("record --resume"),
                 );
@@ -339,7 +339,7 @@ fn text(ended: &EndedProgram<'_>) -> String {
             }
         }
         ProgramOutcome::Replayed { .. } => {
-            let (sent, shared) = (sent_again(summary), shared(summary));
+            let (sent, shared) = (sent_again(summary), shared_text(summary));
             let _ = writeln!(
                 text,
                 "retold: replayed {sent} of run {name}{shared}; retold asked nothing; it does not see what goes past it"
@@ -347,14 +347,14 @@ fn text(ended: &EndedProgram<'_>) -> String {
             if *outcomes > 0 && *differ == 0 {
                 let are = if *outcomes == 1 { "is" } else { "are" };
                 let _ =
-                    writeln!(text, "{} {are} as recorded", counted(*outcomes, "reported outcome"));
+                    writeln!(text, "{} {are} as recorded", count_of(*outcomes, "reported outcome"));
             }
         }
     }
-    text.push_str(&unended(summary));
+    text.push_str(&missing_ends(summary));
     text.push_str(&unreadable(summary));
     text.push_str(&departures(summary));
-    text.push_str(&led(summary));
+    text.push_str(&led_lines(summary));
     text.push_str(&differences(summary));
     if *missed > 0 {
         if done == (ProgramOutcome::Replayed { finished: false }) {
@@ -370,8 +370,8 @@ fn text(ended: &EndedProgram<'_>) -> String {
             next("fork")
         );
     }
-    text.push_str(&descendants::said(ended.outliving));
-    // What was recorded and is not asked now is said already.
+    text.push_str(&descendants::warning(ended.outliving));
+    // Recorded calls that were not asked now are reported already.
     if !was_seen && matches!(done, ProgramOutcome::Recorded { .. }) {
         text.push_str("warning: the program made no request that retold could see");
         let why = match settings.intercept.is_some() {
@@ -391,7 +391,7 @@ fn text(ended: &EndedProgram<'_>) -> String {
 }
 
 /// Words in a sentence: `a, b and c`.
-fn listed(parts: &[String]) -> String {
+fn join_words(parts: &[String]) -> String {
     match parts {
         [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
         _ => parts.concat(),

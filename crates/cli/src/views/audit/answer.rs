@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
-use super::indented;
+use super::indent;
 use retold::audit::{Audit, Link};
 use retold::content::Content;
 use retold::escaping::printable;
@@ -60,10 +60,10 @@ fn parts_text(extra: &Map<String, Value>) -> String {
             None => recorded.to_string(),
         };
         // Writing to a string cannot fail.
-        let _ = writeln!(out, "  tool call\n{}", indented(&line));
+        let _ = writeln!(out, "  tool call\n{}", indent(&line));
     }
     if let Some(refusal) = whole.refusal() {
-        let _ = writeln!(out, "  refusal\n{}", indented(refusal));
+        let _ = writeln!(out, "  refusal\n{}", indent(refusal));
     }
     out
 }
@@ -97,7 +97,7 @@ pub(super) fn choices(audit: &Audit) -> u32 {
     details.map_or(1, |(_, details)| choice_count(&details.extra))
 }
 
-/// The answer, with what it falls short of, and each of its choices.
+/// The answer, with its shortcomings, and each of its choices.
 pub(super) fn answer_text(Link { seq, hash, event }: &Link<Event>, choices: u32) -> String {
     let mut out = String::new();
     let (text, details) = answer_of(event);
@@ -129,14 +129,14 @@ pub(super) fn answer_text(Link { seq, hash, event }: &Link<Event>, choices: u32)
     let parts = details_of(event).map(|(_, details)| parts_text(&details.extra));
     let parts = parts.unwrap_or_default();
     if !text.is_empty() || parts.is_empty() {
-        let _ = writeln!(out, "{}", indented(text));
+        let _ = writeln!(out, "{}", indent(text));
     }
     out.push_str(&parts);
     let others = details_of(event).map(|(_, details)| other_choices(&details.extra));
     for (other, at) in others.unwrap_or_default().iter().zip(1..) {
         let _ = writeln!(out, "  choice {at}");
         if !other.text.is_empty() {
-            let _ = writeln!(out, "{}", indented(&other.text));
+            let _ = writeln!(out, "{}", indent(&other.text));
         }
         out.push_str(&parts_text(&other.extra));
     }

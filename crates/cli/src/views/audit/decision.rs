@@ -5,8 +5,8 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use super::answer::choices;
-use super::indented;
-use crate::output::counted;
+use super::indent;
+use crate::output::count_of;
 use retold::audit::{Audit, Link};
 use retold::decide::PARSER_FILE;
 use retold::escaping::printable;
@@ -36,7 +36,7 @@ pub(super) fn decision_text(
         let _ = writeln!(out, "  warning  {warning}");
     }
     if let Some(reasoning) = &event.details.reasoning {
-        let _ = writeln!(out, "  reasoning\n{}", indented(reasoning));
+        let _ = writeln!(out, "  reasoning\n{}", indent(reasoning));
     }
     out
 }
@@ -50,7 +50,7 @@ pub(super) fn other_decision(Link { seq, hash: _, event }: &Link<DecisionMade>) 
 
 /// Which choice of the answer a decision is about, if the answer has several or the decision says so.
 fn choice_said(audit: &Audit, made: &DecisionMade) -> Option<String> {
-    let has = counted(choices(audit).into(), "choice");
+    let has = count_of(choices(audit).into(), "choice");
     match made.details.choice {
         Some(at) => Some(format!("{at}, counted from 0: the answer has {has}")),
         None if choices(audit) == 1 => None,

@@ -16,7 +16,7 @@ use self::object::object;
 use self::sources::{declared_text, matches_text};
 use crate::error::{CliError, Status};
 use crate::global::Global;
-use crate::output::{Output, grouped};
+use crate::output::{Output, group_digits};
 use crate::runs::effective;
 use crate::select::{self, RunSelection};
 use crate::views::origin::origin;
@@ -64,17 +64,17 @@ pub(crate) fn read(
     decision: &Target,
     global: &Global,
 ) -> Result<AuditView, CliError> {
-    let (mut reader, run) = (selected.checked()?, selected.run);
-    let started = select::started(&mut reader, run)?;
+    let (mut reader, run) = (selected.checked_reader()?, selected.run);
+    let started = select::run_start(&mut reader, run)?;
     let parsers = global.studies.parsers();
     let audit = audit(&mut reader, run, decision, parsers)?;
     let in_force = effective::of(selected)?;
-    let since = since(&mut selected.checked()?, &audit, &in_force, parsers)?;
+    let since = since(&mut selected.checked_reader()?, &audit, &in_force, parsers)?;
     Ok(AuditView {
         audit,
         run,
         started,
-        checked: reader.checked(),
+        checked: reader.checked_events(),
         proof: None,
         since,
         in_force,
@@ -149,7 +149,7 @@ impl AuditView {
         } else {
             let said = if started.is_simulated() { select::SIMULATED } else { "" };
             let origin = origin(started).map_or_else(String::new, |origin| origin + "\n");
-            let checked = select::checked(*checked, *run);
+            let checked = select::checked_line(*checked, *run);
             let proof = proof.as_ref().map(|(file, proved)| proof_text(file, proved));
             let proof = proof.unwrap_or_default();
             let mut in_force = String::new();
@@ -179,7 +179,7 @@ fn proof_text(file: &Path, proved: &ProofStatement) -> String {
     )
 }
 
-/// A line about what was not found; `end` is the first event that was not read, if a damaged run was not read
+/// A line that says that nothing was found; `end` is the first event that was not read, if a damaged run was not read
 /// to its end.
 fn nothing(what: &str, end: Option<Seq>) -> String {
     match end {
@@ -217,19 +217,19 @@ fn text(audit: &Audit, end: Option<Seq>) -> String {
             );
             let text = details.http.as_ref().and_then(|http| http["text"].as_str());
             if let Some(text) = text {
-                let _ = writeln!(out, "  what had come of an answer:\n{}", indented(text));
+                let _ = writeln!(out, "  what had come of an answer:\n{}", indent(text));
             }
         }
     }
     if let Some(Link { seq, hash, event: left }) = &audit.left {
         let had = match left.bytes {
-            Some(bytes) => format!("with {} bytes", grouped(bytes)),
+            Some(bytes) => format!("with {} bytes", group_digits(bytes)),
             None => "before the beginning".to_owned(),
         };
         let _ = writeln!(
             out,
             "\nthe client left  seq {seq}  hash {hash}\n  after {} ms, {had} of the answer",
-            grouped(left.after_ms),
+            group_digits(left.after_ms),
         );
     }
     let _ = writeln!(out, "\nquestion  seq {}  hash {}", audit.question.seq, audit.question.hash);
@@ -242,17 +242,17 @@ fn text(audit: &Audit, end: Option<Seq>) -> String {
         let _ = writeln!(out, "  {key}: {value}");
     }
     for (role, text) in audit.request.messages() {
-        let _ = writeln!(out, "  {role}:\n{}", indented(&text));
+        let _ = writeln!(out, "  {role}:\n{}", indent(&text));
     }
     declared_text(&audit.declared, &mut out);
     matches_text(audit, &mut out);
     for Link { seq, hash, event } in &audit.facts {
         let _ = writeln!(out, "\nfact that follows  seq {seq}  hash {hash}");
-        let _ = writeln!(out, "{}", indented(&event.fact.to_string()));
+        let _ = writeln!(out, "{}", indent(&event.fact.to_string()));
     }
     out
 }
 
-fn indented(text: &str) -> String {
+fn indent(text: &str) -> String {
     text.lines().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
 }

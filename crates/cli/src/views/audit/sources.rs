@@ -1,4 +1,4 @@
-//! What the prompt was made from: as it was declared, and by texts that are the same.
+//! The sources of the prompt: as they were declared, and by equal texts.
 
 use std::fmt::Write;
 

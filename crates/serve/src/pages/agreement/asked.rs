@@ -1,4 +1,4 @@
-//! What a query asks to be compared, and what there is to choose from.
+//! The comparison that a query asks for, and the choices that there are.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,7 +44,7 @@ pub(super) struct LevelChoice {
     chosen: bool,
 }
 
-/// What a query asks to be compared.
+/// The comparison that a query asks for.
 pub(super) struct AskedAgreement {
     pub(super) of: AgreementOf,
     pub(super) names: Vec<NameChoice>,

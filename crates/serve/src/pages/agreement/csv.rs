@@ -10,7 +10,7 @@ use crate::pages::{PageReply, RunPageRequest};
 
 pub(in crate::pages) fn csv(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     of.trusted_for_a_file("the page of agreement")?;
-    let (rated, agreement) = match of.compared(&mut AgreementPage::default())? {
+    let (rated, agreement) = match of.compare(&mut AgreementPage::default())? {
         Compared::Pending => return Err(PageError::StillRead),
         Compared::None(why) => return Err(PageError::NotFound(why)),
         Compared::Known(rated, agreement) => (rated, agreement),

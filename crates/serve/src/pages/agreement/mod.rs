@@ -6,7 +6,7 @@ mod shown;
 
 use std::sync::Arc;
 
-use retold::counted::grouped;
+use retold::counted::group_digits;
 use retold::exchange::decides_about;
 use retold::id::RunId;
 use retold::log::LogError;
@@ -67,17 +67,17 @@ enum Compared {
 impl RunPageRequest<'_> {
     /// The run whose answers a run of accepted decisions is about, if the log has it.
     fn decides_about(&mut self) -> Result<Option<RunId>, LogError> {
-        let started = retold::run::started(self.reader.as_mut(), self.head.run)?;
+        let started = retold::run::run_start(self.reader.as_mut(), self.head.run)?;
         let Some(of) = decides_about(&started) else { return Ok(None) };
         Ok(self.reader.runs()?.iter().any(|head| head.run == of).then_some(of))
     }
 
     /// The comparison that a query asks for. What there is to choose from is filled in as soon as it is known.
-    fn compared(&self, data: &mut AgreementPage<'_>) -> Result<Compared, PageError> {
+    fn compare(&self, data: &mut AgreementPage<'_>) -> Result<Compared, PageError> {
         let site = &self.asked.site;
         let end = site.computed_end(&self.head, !self.info.can_grow());
         data.end = (end < self.head.head.seq).then_some(end.0);
-        let rated = match site.rated(&self.head, end, self.runs) {
+        let rated = match site.rated_answers(&self.head, end, self.runs) {
             JobState::Running(_) => return Ok(Compared::Pending),
             JobState::Failed(why) => return Ok(Compared::None(unread(&why))),
             JobState::Done(rated) => rated,
@@ -109,14 +109,14 @@ fn places(agreement: &RunAgreement) -> impl Iterator<Item = (RatedPlace, bool)> 
 
 pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     let query = &of.asked.query.clone();
-    let from = query.parsed::<usize>("skip")?.unwrap_or(0);
-    // A beginning that cannot be read is what the notices are about.
+    let from = query.parse::<usize>("skip")?.unwrap_or(0);
+    // If the beginning cannot be read, the notices say so.
     if let Ok(Some(about)) = of.decides_about() {
         return Ok(PageReply::Elsewhere(format!("/run/{about}/agreement{}", query.with(&[]))));
     }
     let mut data = AgreementPage { from, ..AgreementPage::default() };
     let title = "Agreement".to_owned();
-    let (rated, agreement) = match of.compared(&mut data)? {
+    let (rated, agreement) = match of.compare(&mut data)? {
         Compared::Pending => return of.page("agreement", title, true, data),
         Compared::None(why) => {
             data.none = Some(why);
@@ -145,7 +145,9 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     if agreement.found.not_numbers > 0 {
         let text = match agreement.found.not_numbers {
             1 => "1 value is not a number, and is left out of alpha.".to_owned(),
-            many => format!("{} values are not numbers, and are left out of alpha.", grouped(many)),
+            many => {
+                format!("{} values are not numbers, and are left out of alpha.", group_digits(many))
+            }
         };
         notices.push(Notice::warning(text));
     }

@@ -22,7 +22,7 @@ use crate::computed::{CallPair, RunComparison};
 use crate::error::PageError;
 use crate::figures::{FigureTableView, compared_tables, figures};
 use crate::job::JobState;
-use crate::runs::{Notice, RunInfo, being_checked, dangers, listed, notices, run_info};
+use crate::runs::{Notice, RunInfo, being_checked, dangers, notices, run_heads, run_info};
 
 /// Rows on one page.
 const MOST: usize = 60;
@@ -41,7 +41,7 @@ const GROUPS: [(Option<CallDifference>, &str, &str); 6] = [
 ];
 
 /// The name of a difference in a query, and for people.
-fn named(what: Option<CallDifference>) -> (&'static str, &'static str) {
+fn key_and_label(what: Option<CallDifference>) -> (&'static str, &'static str) {
     let found = GROUPS.iter().find(|(group, ..)| *group == what);
     found.map_or(("same", "the same"), |(_, key, label)| (*key, *label))
 }
@@ -147,7 +147,7 @@ pub(super) fn page(asked: &PageRequest<'_>) -> Result<PageReply, PageError> {
     let title = "Two runs".to_owned();
     let mut data = ComparePage::default();
     let mut notices = notices(asked.site, None)?;
-    let heads = listed(reader.as_mut(), &mut notices);
+    let heads = run_heads(reader.as_mut(), &mut notices);
     let recent = heads.iter().rev().take(100);
     data.runs = recent.map(|head| run_info(asked.site, reader.as_mut(), head)).collect();
     let (Some(first), Some(second)) = (first, second) else {
@@ -166,7 +166,8 @@ pub(super) fn page(asked: &PageRequest<'_>) -> Result<PageReply, PageError> {
     let key = [(first.run, first.head.seq), (second.run, second.head.seq)];
     let stand = asked.site.comparisons.stand(key, move |_| {
         let readers = site.reader().and_then(|one| Ok((one, site.reader()?)));
-        let compared = readers.and_then(|(one, other)| compared(&site.studies, one, other, runs));
+        let compared =
+            readers.and_then(|(one, other)| compare_runs(&site.studies, one, other, runs));
         compared.map_err(|error| error.to_string())
     });
     let compared = match stand {
@@ -236,10 +237,10 @@ fn fill(
     });
     data.settings = listed.collect();
     data.more_settings = settings.len().saturating_sub(MOST_SETTINGS);
-    let from = query.parsed::<usize>("from")?.unwrap_or(0);
+    let from = query.parse::<usize>("from")?.unwrap_or(0);
     // Without a choice, what differs is listed.
     let is_listed = |what: Option<CallDifference>| match &chosen {
-        Some(key) => key == named(what).0,
+        Some(key) => key == key_and_label(what).0,
         None => what.is_some(),
     };
     let mut next = None;
@@ -253,9 +254,10 @@ fn fill(
             next = Some(at);
             break;
         }
-        let [first, second] = [(0, places[0]), (1, places[1])]
-            .map(|(side, place)| place.map(|place| shown(reader, runs[side], place)).transpose());
-        let (difference, label) = named(*what);
+        let [first, second] = [(0, places[0]), (1, places[1])].map(|(side, place)| {
+            place.map(|place| compared_side(reader, runs[side], place)).transpose()
+        });
+        let (difference, label) = key_and_label(*what);
         let words = words(reader, runs, *what, *places)?;
         let (call, sample) = (call.to_string(), *sample);
         data.rows.push(CompareRow {
@@ -286,7 +288,11 @@ fn headline(figure: ComparedFigure) -> Headline {
 }
 
 /// One side of a row.
-fn shown(reader: &mut dyn Reader, run: RunId, place: CallPlace) -> Result<ComparedSide, LogError> {
+fn compared_side(
+    reader: &mut dyn Reader,
+    run: RunId,
+    place: CallPlace,
+) -> Result<ComparedSide, LogError> {
     let decision = place.decision.map(|seq| {
         let found = reader.events(run, Seq(seq.0.saturating_sub(1)), 1)?.into_iter().next();
         found.map(|stored| stored.event()).transpose().map_err(LogError::from)
@@ -310,7 +316,7 @@ fn setting_text(value: Option<&Value>) -> String {
 }
 
 /// Compares two runs, and keeps every call.
-fn compared(
+fn compare_runs(
     studies: &Studies,
     mut one: Box<dyn Reader>,
     mut other: Box<dyn Reader>,
@@ -324,7 +330,7 @@ fn compared(
     );
     let comparison = compare_each(sides.0, sides.1, &mut |compared| {
         let ComparedCall { call, sample, what, one, other } = compared;
-        *counts.entry(named(what).0).or_default() += 1;
+        *counts.entry(key_and_label(what).0).or_default() += 1;
         calls.push(CallPair { call: call.clone(), sample, what, places: [one, other] });
     })?;
     let figures = figures(studies, one.as_mut(), first, other.as_mut(), second);

@@ -32,7 +32,7 @@ struct ExchangePage {
     samples: Vec<OtherSample>,
     prompt: PromptView,
     attempts: Vec<AttemptView>,
-    /// What the call belongs to.
+    /// The labels of the call.
     labels: Vec<CallLabel>,
     /// That the client hung up, if it did.
     left: Option<ListedEvent>,
@@ -73,7 +73,7 @@ pub(super) fn page(mut of: RunPageRequest<'_>, seq: Seq) -> Result<PageReply, Pa
     let ExchangeEvents { question, answer, attempts, left, decision, others, facts, index } =
         gathered;
     let run = of.head.run;
-    let untrusted = of.asked.site.untrusted(&of.head);
+    let untrusted = of.asked.site.first_untrusted(&of.head);
     let request = of.request(&question)?;
     let call = question.call.clone();
     let call_text = call.as_ref().map_or_else(|| "?".to_owned(), ToString::to_string);
@@ -150,7 +150,7 @@ pub(super) fn page(mut of: RunPageRequest<'_>, seq: Seq) -> Result<PageReply, Pa
 pub(super) fn prompt(mut of: RunPageRequest<'_>, seq: Seq) -> Result<PageReply, PageError> {
     let gathered = of.gather(seq)?;
     let request = of.request(&gathered.question)?;
-    trusted(&of, gathered.question.seq)?;
+    ensure_trusted(&of, gathered.question.seq)?;
     let name = format!("prompt-{}.json", request.hash().short(12));
     Ok(PageReply::Text { name, text: request.canonical().to_owned() })
 }
@@ -162,15 +162,15 @@ pub(super) fn image(
 ) -> Result<PageReply, PageError> {
     let gathered = of.gather(seq)?;
     let request = of.request(&gathered.question)?;
-    trusted(&of, gathered.question.seq)?;
+    ensure_trusted(&of, gathered.question.seq)?;
     let none = || PageError::NotFound(format!("the prompt of event {seq} has no image {number}"));
     Ok(PageReply::Image(image_of(&request, number).ok_or_else(none)?))
 }
 
 /// A text in a file has no banner: it is refused if it cannot be trusted.
-fn trusted(of: &RunPageRequest<'_>, seq: Seq) -> Result<(), PageError> {
+fn ensure_trusted(of: &RunPageRequest<'_>, seq: Seq) -> Result<(), PageError> {
     let (site, run) = (of.asked.site, of.head.run);
-    let known = site.checked(&of.head).from.filter(|damage| damage.seq <= seq);
+    let known = site.verdict(&of.head).from.filter(|damage| damage.seq <= seq);
     // The check may not have come to it yet.
     let found =
         match CheckedReader::new(site.reader()?).events(run, Seq(seq.0.saturating_sub(1)), 1) {
@@ -195,6 +195,6 @@ pub(super) fn answer(mut of: RunPageRequest<'_>, seq: Seq) -> Result<PageReply, 
         Some(Content::Vector(numbers)) => serde_json::to_string(&numbers[..])?,
         None => String::new(),
     };
-    trusted(&of, stored.seq)?;
+    ensure_trusted(&of, stored.seq)?;
     Ok(PageReply::Text { name: format!("answer-{}-{}.txt", of.info.short, stored.seq), text })
 }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::super::{RunPageRequest, excerpt};
 use crate::prompt_images::{self, MessagePart, PromptImage};
-use crate::span::{DecisionSpan, taken};
+use crate::span::{DecisionSpan, decision_span};
 use retold::char_boundary::floor;
 
 /// The longest text that is shown at once, in bytes. The whole is a file.
@@ -60,7 +60,7 @@ pub(super) struct MessageView {
 pub(super) struct ImageView {
     /// Where it is shown from; `None` if it is on another server, or cannot be shown.
     href: Option<String>,
-    /// What is known about it.
+    /// A note about it.
     text: String,
 }
 
@@ -140,8 +140,7 @@ pub(super) struct DecisionView {
     warnings: Vec<String>,
     verdict: Option<&'static str>,
     params: Option<String>,
-    /// What is known about the part of the answer that it was made from: `span`, `nothing` or
-    /// `unknown`.
+    /// The part of the answer that it was made from, as far as it is known: `span`, `nothing` or `unknown`.
     taken: &'static str,
     /// Whether it was reported by a program, which no parser here can repeat.
     pub(super) reported: bool,
@@ -329,7 +328,7 @@ pub(super) fn answer_of(
         }
         let beside = AnswerDetails::new(&content, details.clone());
         let whole = beside.whole(&content);
-        Some(taken(parser.as_ref(), whole, &made.by.method, &made.details.value))
+        Some(decision_span(parser.as_ref(), whole, &made.by.method, &made.details.value))
     });
     let taken_from = taken_from.unwrap_or(DecisionSpan::Unknown);
     let end = floor(text, LONGEST);

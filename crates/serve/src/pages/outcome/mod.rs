@@ -44,8 +44,8 @@ pub(super) struct Outcome {
     rated_by_several: Vec<String>,
 }
 
-/// What is computed in the background. It is asked for before the columns of a run are locked: whoever checks the run looks
-/// at them, too.
+/// The results that are computed in the background. They are requested before the columns of a run are locked: the check of
+/// the run reads the columns, too.
 pub(super) struct OutcomeJobs {
     figures: FiguresView,
     /// The decisions that are in force, if some were accepted after the run.
@@ -73,11 +73,11 @@ impl RunPageRequest<'_> {
         self.asked.site.figures(&self.head, self.runs, !self.info.can_grow())
     }
 
-    /// What is computed in the background.
+    /// The results that are computed in the background.
     pub(super) fn outcome_jobs(&self) -> OutcomeJobs {
         let (figures, are_figured) = self.figures();
         let (accepted, are_joined) = self.asked.site.accepted_decisions(&self.head, self.runs);
-        let untrusted = self.asked.site.untrusted(&self.head);
+        let untrusted = self.asked.site.first_untrusted(&self.head);
         OutcomeJobs { figures, accepted, untrusted, is_complete: are_figured && are_joined }
     }
 
@@ -127,7 +127,7 @@ impl RunPageRequest<'_> {
     }
 
     /// The value of a decision, which is not in memory.
-    pub(super) fn decided(&mut self, seq: Seq) -> Result<String, PageError> {
+    pub(super) fn decision_value(&mut self, seq: Seq) -> Result<String, PageError> {
         let stored = self.event(seq)?;
         Ok(match stored.event() {
             Ok(Event::DecisionMade(made)) if !made.details.value.is_null() => {

@@ -1,4 +1,4 @@
-//! What a query asks of the table.
+//! The table that a query asks for.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::table::{TableOptions, TimeWindow};
 /// The value of `by` for a table of calls, unless a label has this name.
 pub(super) const CALL: &str = "call";
 
-/// What a query asks of the table.
+/// The table that a query asks for.
 pub(super) struct TableQuery {
     pub(super) options: TableOptions,
     pub(super) status: Option<QuestionStatus>,
@@ -40,7 +40,7 @@ impl TableQuery {
                 )));
             }
         }
-        let from = query.parsed::<usize>("skip")?.unwrap_or(0);
+        let from = query.parse::<usize>("skip")?.unwrap_or(0);
         let window = query.text("window")?.map(|window| {
             let wrong = || {
                 let window = printable(&window, 60);

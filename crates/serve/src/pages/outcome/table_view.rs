@@ -71,8 +71,8 @@ impl TimeAxis {
             ticks: window.ticks(),
             closer: to(window.closer()),
             wider: to(window.wider(whole)),
-            earlier: to(window.moved(false, whole)),
-            later: to(window.moved(true, whole)),
+            earlier: to(window.shift(false, whole)),
+            later: to(window.shift(true, whole)),
             whole: (window != whole).then(|| query.with(&[("window", None)])),
         }
     }
@@ -118,9 +118,9 @@ impl RunPageRequest<'_> {
         let source = TableSource::new(roll, decisions, &site.prices);
         let choices = FacetChoices { filter, status: asked.status, end: jobs.untrusted, hits };
         let (questions, facets) = facets(&source, choices);
-        // What is not answered yet is in flight until now.
+        // A question that has no answer yet is in flight until now.
         let now = (self.info.outcome == "running").then(clock::now);
-        let mut read = |seq: Seq| self.decided(seq);
+        let mut read = |seq: Seq| self.decision_value(seq);
         Ok((table(&source, questions, &asked.options, now, &mut read)?, facets))
     }
 

@@ -56,8 +56,8 @@ pub(super) fn after_fence(text: &str, start: usize, open: usize, end: usize) -> 
     closed.map_or(end, |rest| text.len() - rest.len())
 }
 
-/// The end of a value, after what closes what was opened before the marker.
-pub(super) fn closed(text: &str, end: usize, closers: &[char]) -> usize {
+/// The end of a value, after the characters that close those opened before the marker.
+pub(super) fn skip_closers(text: &str, end: usize, closers: &[char]) -> usize {
     let rest = text.get(end..).unwrap_or("");
     let bare = rest.trim_start_matches([' ', '.']).trim_start_matches(|c| closers.contains(&c));
     let is_closed = !closers.is_empty() && bare.len() < rest.trim_start_matches([' ', '.']).len();

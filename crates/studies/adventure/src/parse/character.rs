@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{AdventureParams, answered};
+use super::{AdventureParams, split_reasoning};
 use retold::parse::json_repair::RepairEdition;
 use retold::parse::keys::lookup;
 use retold::parse::{FoundValue, LastResort, Strategy};
@@ -78,7 +78,7 @@ fn repaired_json_object(text: &str, _: &AdventureParams) -> Option<FoundValue<Ch
 
 /// The first object with a name or an attribute.
 fn character(text: &str, malformed: bool, edition: RepairEdition) -> Option<FoundValue<Character>> {
-    let (reasoning, answer) = answered(text);
+    let (reasoning, answer) = split_reasoning(text);
     let embedded = edition.values(answer).into_iter().find(|e| sheet(&e.value).is_some())?;
     if embedded.repairs.is_empty() == malformed {
         return None;
@@ -116,7 +116,7 @@ const KEYS: [&str; 7] = [
 
 /// The last resort: an average stranger.
 fn default(text: &str, _: &AdventureParams) -> FoundValue<Character> {
-    let (reasoning, _) = answered(text);
+    let (reasoning, _) = split_reasoning(text);
     read(reasoning, &Map::new(), vec!["no character found: all of it is made up".to_owned()])
 }
 

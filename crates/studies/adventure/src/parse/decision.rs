@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::ParserRules;
 use super::model::{DecisionOption, Importance, Narrative, StoryDecision};
 use super::scan::heads;
-use super::suggested::filled;
+use super::suggested::non_empty;
 use retold::escaping::printable;
 use retold::parse::keys::lookup;
 use retold::parse::vote::comparable;
@@ -184,7 +184,7 @@ fn read(
     // A decision that is wrapped twice: `"playerDecision": {"playerDecision": {..}}`.
     let inner = value.as_object().and_then(|object| lookup(object, &KEY.concat()));
     let value = inner.map_or(value, |(inner, _)| inner);
-    let text = |value: &Value, key: &str| filled(value.get(key)?.as_str()?);
+    let text = |value: &Value, key: &str| non_empty(value.get(key)?.as_str()?);
     let prompt =
         text(value, "prompt").ok_or_else(|| NoDecision("the decision has no prompt".to_owned()))?;
     let given = value.get("options").and_then(Value::as_array);
@@ -250,8 +250,8 @@ fn read(
 /// The texts of an array, or a single text.
 pub(super) fn texts(value: Option<&Value>) -> Vec<String> {
     match value {
-        Some(Value::String(text)) => filled(text).into_iter().collect(),
-        Some(Value::Array(items)) => items.iter().filter_map(|i| filled(i.as_str()?)).collect(),
+        Some(Value::String(text)) => non_empty(text).into_iter().collect(),
+        Some(Value::Array(items)) => items.iter().filter_map(|i| non_empty(i.as_str()?)).collect(),
         _ => Vec::new(),
     }
 }

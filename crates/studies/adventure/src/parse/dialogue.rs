@@ -1,4 +1,4 @@
-//! Dialogue blocks: who says what, and separately, what they do meanwhile.
+//! Dialogue blocks: the speaker and the speech, and separately, the speaker's actions.
 //!
 //! A block is a line that begins with a name of up to four words in capitals and a colon. Text in
 //! parentheses, in brackets or between single asterisks at the beginning of a sentence or after
@@ -93,7 +93,7 @@ fn apart(line: &str) -> (String, Vec<String>) {
         rest = rest.get(c.len_utf8()..).unwrap_or("");
     }
     if quoted.is_empty() {
-        return (unmarked(&plain).to_owned(), done);
+        return (strip_bold(&plain).to_owned(), done);
     }
     push(&mut done, &plain);
     (quoted.join(" "), done)
@@ -125,7 +125,7 @@ fn push(done: &mut Vec<String>, text: &str) {
 }
 
 /// A text without asterisks around all of it, and without a quote that is not closed.
-fn unmarked(text: &str) -> &str {
+fn strip_bold(text: &str) -> &str {
     let text = text.trim();
     let inner = text.strip_prefix("**").and_then(|t| t.strip_suffix("**"));
     let text = inner.filter(|inner| !inner.contains('*')).unwrap_or(text);

@@ -120,22 +120,22 @@ pub(super) fn closer(text: &str, close: char) -> Option<usize> {
 pub(super) fn name(text: &str) -> Option<String> {
     let around = |c: char| c.is_whitespace() || "*`,;|".contains(c);
     let trimmed = text.trim_matches(around).trim_end_matches(['-', '–', '—']).trim_end();
-    let mut name = unstopped(trimmed);
+    let mut name = strip_full_stop(trimmed);
     for (open, close) in [('[', ']'), ('"', '"'), ('“', '”'), ('\'', '\'')] {
-        name = unwrapped(name.trim_matches(around), open, close);
+        name = strip_pair(name.trim_matches(around), open, close);
     }
-    named(unstopped(name.trim_matches(around)))
+    name_if_any(strip_full_stop(name.trim_matches(around)))
 }
 
 /// A text without a final full stop. The one after an abbreviation (`Jr.`) is kept.
-fn unstopped(text: &str) -> &str {
+fn strip_full_stop(text: &str) -> &str {
     let bare = text.trim_end_matches('.');
     if is_abbreviated(bare) { text } else { bare }
 }
 
 /// A text without an opening character at its start or a closing one at its end, if that does not
 /// belong to anything inside.
-fn unwrapped(text: &str, open: char, close: char) -> &str {
+fn strip_pair(text: &str, open: char, close: char) -> &str {
     let whole = text.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
     if let Some(inner) = whole.filter(|inner| !inner.contains([open, close])) {
         return inner;
@@ -165,7 +165,7 @@ fn nests(inner: &str, open: char, close: char) -> bool {
 }
 
 /// A name, unless it says that there is none.
-pub(super) fn named(trimmed: &str) -> Option<String> {
+pub(super) fn name_if_any(trimmed: &str) -> Option<String> {
     let is_none = [
         "",
         "...",

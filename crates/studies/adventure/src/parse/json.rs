@@ -9,7 +9,7 @@ use super::items::{And, split};
 use super::markers;
 use super::model::Narrative;
 use super::names::{Thing, names, one};
-use super::suggested::{actions_from_value, filled};
+use super::suggested::{actions_from_value, non_empty};
 use retold::parse::json_repair::EmbeddedJson;
 use retold::parse::keys::lookup;
 
@@ -86,15 +86,15 @@ pub(super) fn read(
     rules: ParserRules,
 ) -> Narrative {
     let get = |key: &str| get(object, key);
-    let text = |key: &str| filled(get(key)?.as_str()?);
+    let text = |key: &str| non_empty(get(key)?.as_str()?);
     // The text as written; a text consisting of white space tells nothing.
     let exact = || get("narrative")?.as_str().filter(|t| !t.trim().is_empty()).map(str::to_owned);
     let story = if rules.is_exact() { exact() } else { text("narrative") };
     let mut narrative = Narrative {
         narrative: story.unwrap_or_default(),
         location: get("location").and_then(|value| one(value, Thing::Place)),
-        acquired_items: listed(get("acquiredItems")),
-        removed_items: listed(get("removedItems")),
+        acquired_items: item_names(get("acquiredItems")),
+        removed_items: item_names(get("removedItems")),
         opponent: ["opponent", "combat"].iter().find_map(|key| one(get(key)?, Thing::Opponent)),
         ..Narrative::default()
     };
@@ -112,7 +112,7 @@ fn get<'m>(object: &'m Map<String, Value>, key: &str) -> Option<&'m Value> {
     lookup(object, key).map(|(value, _)| value)
 }
 
-fn listed(value: Option<&Value>) -> Vec<String> {
+fn item_names(value: Option<&Value>) -> Vec<String> {
     match value {
         Some(Value::String(list)) => split(list, And::Ends),
         Some(value) => names(value, Thing::Item),

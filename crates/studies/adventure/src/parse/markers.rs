@@ -38,7 +38,7 @@
 //! verb (`LOCATION: Boot Hill looms ahead.`).
 
 use super::ParserRules;
-use super::bounds::closed;
+use super::bounds::skip_closers;
 use super::model::Narrative;
 use super::scan::{Mark, Marker, scan};
 use super::story::Story;
@@ -99,11 +99,11 @@ fn pass(
         let limit = marks.get(number + 1).map_or(text.len(), |next| next.start);
         let region = Region { limit, json: heads.peek().copied().unwrap_or(text.len()), before };
         let taken = reader.value(mark, &region);
-        story.taken(taken.sentence_continues || !mark.closers.is_empty());
+        story.mark_removal(taken.sentence_continues || !mark.closers.is_empty());
         if let Some(kept) = &taken.kept {
             story.push(kept);
         }
-        at = closed(text, taken.end.max(mark.value), &mark.closers);
+        at = skip_closers(text, taken.end.max(mark.value), &mark.closers);
     }
     story.push(text.get(at..).unwrap_or(""));
     reader.narrative.narrative = story.finish(!marks.is_empty());

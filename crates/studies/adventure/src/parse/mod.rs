@@ -108,7 +108,7 @@ pub fn character_parser(version: u32) -> Result<CharacterParser, MakeError> {
 
 /// The model's reasoning, separate from its answer. If the reasoning is not closed, or nothing
 /// follows it, there is no answer.
-fn answered(text: &str) -> (Option<&str>, &str) {
+fn split_reasoning(text: &str) -> (Option<&str>, &str) {
     let (reasoning, answer) = thinking::split(text);
     match answer.strip_prefix("<think>") {
         None => (reasoning, answer),
@@ -116,10 +116,10 @@ fn answered(text: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// Like [`answered`], but keeps white space if there is no reasoning.
+/// Like [`split_reasoning`], but keeps white space if there is no reasoning.
 fn answered_by(text: &str, rules: ParserRules) -> (Option<&str>, &str) {
     let is_thought = text.trim_start().starts_with("<think>") || text.contains("</think>");
-    if rules.is_exact() && !is_thought { (None, text) } else { answered(text) }
+    if rules.is_exact() && !is_thought { (None, text) } else { split_reasoning(text) }
 }
 
 /// `narrative`, in all its versions.

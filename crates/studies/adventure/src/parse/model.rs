@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A game master's answer, split into its parts. What the answer does not mention is empty: a
-/// missing marker means that nothing changes.
+/// A game master's answer, split into its parts. A part that the answer does not mention is empty:
+/// a missing marker means that nothing changes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Narrative {
@@ -11,9 +11,9 @@ pub struct Narrative {
     pub narrative: String,
     /// The player's new location; `None` if unchanged.
     pub location: Option<String>,
-    /// What the player gained.
+    /// The items that the player gained.
     pub acquired_items: Vec<String>,
-    /// What the player lost.
+    /// The items that the player lost.
     pub removed_items: Vec<String>,
     /// Suggestions for the player.
     pub suggested_actions: Vec<SuggestedAction>,
@@ -32,7 +32,7 @@ pub struct Narrative {
 /// A possible action.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SuggestedAction {
-    /// What the player reads.
+    /// The text that the player reads.
     pub text: String,
     /// Its type; `basic` if the answer has none or an unknown one.
     #[serde(rename = "type")]
@@ -71,7 +71,7 @@ pub struct StoryDecision {
 /// A choice.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DecisionOption {
-    /// What the player reads.
+    /// The text that the player reads.
     pub text: String,
     /// Its consequences.
     pub impact: String,

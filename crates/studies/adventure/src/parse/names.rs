@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::items::named;
+use super::items::name_if_any;
 
-/// What is named.
+/// The kind of thing that is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Thing {
     Item,
@@ -34,7 +34,7 @@ pub(super) fn one(value: &Value, thing: Thing) -> Option<String> {
 
 /// The names in one entry of a list.
 fn name(value: &Value, thing: Thing) -> Vec<String> {
-    let text = |value: &Value| named(value.as_str()?.trim());
+    let text = |value: &Value| name_if_any(value.as_str()?.trim());
     let Value::Object(object) = value else {
         return text(value).into_iter().collect();
     };
@@ -46,7 +46,7 @@ fn name(value: &Value, thing: Thing) -> Vec<String> {
     };
     let given = object.iter().filter(|(_, value)| !is_none(value));
     match thing {
-        Thing::Item => given.filter_map(|(key, _)| named(key.trim())).collect(),
+        Thing::Item => given.filter_map(|(key, _)| name_if_any(key.trim())).collect(),
         Thing::Place | Thing::Opponent => given.filter_map(|(_, value)| text(value)).collect(),
     }
 }

@@ -11,7 +11,7 @@
 
 use super::model::{DialogueLine, Narrative};
 use super::{
-    AdventureParams, ParserRules, answered, answered_by, decision, dialogue, json, markers,
+    AdventureParams, ParserRules, answered_by, decision, dialogue, json, markers, split_reasoning,
 };
 use retold::parse::{FoundValue, LastResort, Strategy};
 
@@ -20,7 +20,10 @@ macro_rules! strategies {
     ($rules:expr) => {
         &[
             Strategy { method: "json_object", find: |text, _| json_object(text, $rules) },
-            Strategy { method: "markers_and_decision", find: |text, _| mixed(text, $rules) },
+            Strategy {
+                method: "markers_and_decision",
+                find: |text, _| story_with_decision(text, $rules),
+            },
             Strategy { method: "markers", find: |text, _| with_markers(text, $rules) },
         ]
     };
@@ -39,7 +42,7 @@ pub(super) const LAST_2: LastResort<AdventureParams, Narrative> =
 
 /// Whether the whole answer is one object, or contains one with words around it.
 fn json_object(text: &str, rules: ParserRules) -> Option<FoundValue<Narrative>> {
-    let (reasoning, answer) = answered(text);
+    let (reasoning, answer) = split_reasoning(text);
     let mut warnings = Vec::new();
     let (object, around) = json::whole(without_fence(answer), &mut warnings, rules)
         .map(|object| (object, String::new()))
@@ -51,11 +54,11 @@ fn json_object(text: &str, rules: ParserRules) -> Option<FoundValue<Narrative>> 
     let story = std::mem::take(&mut narrative.narrative);
     let story = if json::tells(&object) { story } else { around };
     markers::take(&story, &mut narrative, &mut warnings, rules);
-    Some(found(reasoning, narrative, warnings, rules))
+    Some(found_value(reasoning, narrative, warnings, rules))
 }
 
-fn mixed(text: &str, rules: ParserRules) -> Option<FoundValue<Narrative>> {
-    if !decision::any(answered(text).1) {
+fn story_with_decision(text: &str, rules: ParserRules) -> Option<FoundValue<Narrative>> {
+    if !decision::any(split_reasoning(text).1) {
         return None;
     }
     let found = story(text, rules);
@@ -64,7 +67,7 @@ fn mixed(text: &str, rules: ParserRules) -> Option<FoundValue<Narrative>> {
 }
 
 fn with_markers(text: &str, rules: ParserRules) -> Option<FoundValue<Narrative>> {
-    markers::any(answered(text).1).then(|| story(text, rules))
+    markers::any(split_reasoning(text).1).then(|| story(text, rules))
 }
 
 fn story(text: &str, rules: ParserRules) -> FoundValue<Narrative> {
@@ -75,10 +78,10 @@ fn story(text: &str, rules: ParserRules) -> FoundValue<Narrative> {
     let is_fenced = rest.trim_start().starts_with("```");
     let told = if rules.is_exact() && !is_fenced { &rest } else { without_fence(&rest) };
     markers::take(told, &mut narrative, &mut warnings, rules);
-    found(reasoning, narrative, warnings, rules)
+    found_value(reasoning, narrative, warnings, rules)
 }
 
-fn found(
+fn found_value(
     reasoning: Option<&str>,
     mut narrative: Narrative,
     mut warnings: Vec<String>,
@@ -126,7 +129,7 @@ fn lines_said(story: &str) -> Vec<DialogueLine> {
             && !said.trim_start().starts_with(['{', '[']);
         // The end of the bold around the name.
         let said = said.strip_prefix("**").unwrap_or(said);
-        let said = unquoted(said.trim());
+        let said = strip_quotes(said.trim());
         let is_said =
             !speaker.is_empty() && !said.is_empty() && is_name && !dialogue::is_label(speaker);
         is_said.then(|| DialogueLine {
@@ -139,7 +142,7 @@ fn lines_said(story: &str) -> Vec<DialogueLine> {
 }
 
 /// A character's speech, without quotes or asterisks around all of it.
-fn unquoted(said: &str) -> &str {
+fn strip_quotes(said: &str) -> &str {
     let mut said = said;
     for (open, close) in [('*', '*'), ('*', '*'), ('"', '"'), ('“', '”')] {
         let inner = said.strip_prefix(open).and_then(|t| t.strip_suffix(close));

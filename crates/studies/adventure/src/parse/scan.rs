@@ -106,7 +106,7 @@ fn mark(text: &str, from: usize, at: usize, marker: Marker, colon: usize) -> Mar
     let mut start = at - opened.len();
     let mut closers: Vec<char> = opened.chars().map(closer).collect();
     closers.dedup();
-    // What is closed around the colon does not surround the value.
+    // A character that is closed around the colon does not surround the value.
     let named = text.get(at..colon).unwrap_or("");
     closers.retain(|closer| !named.contains(*closer));
     let rest = text.get(colon..).unwrap_or("");

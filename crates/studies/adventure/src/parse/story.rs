@@ -40,7 +40,7 @@ impl Story {
         Story { exact: rules.is_exact(), ..Story::default() }
     }
 
-    /// Adds a piece of the answer; returns what the story's last line then has.
+    /// Adds a piece of the answer; returns the story's text on its last line.
     pub(super) fn push(&mut self, piece: &str) -> Before {
         let mut piece = piece;
         if self.gap && matches!(self.before, Before::Nothing | Before::Sentence) {
@@ -74,7 +74,7 @@ impl Story {
         }
         let line = piece.rsplit(['\n', '\r']).next().unwrap_or("");
         if !line.trim().is_empty() {
-            self.before = held(line);
+            self.before = line_end(line);
         } else if line.len() < piece.len() {
             self.before = Before::Nothing;
         }
@@ -83,7 +83,7 @@ impl Story {
 
     /// A marker was removed here; `sentence_continues` if its value was in a sentence that
     /// continues.
-    pub(super) fn taken(&mut self, sentence_continues: bool) {
+    pub(super) fn mark_removal(&mut self, sentence_continues: bool) {
         self.behind_marker |= self.text.is_empty();
         self.gap = true;
         self.sentence_continues = sentence_continues;
@@ -212,7 +212,7 @@ impl Story {
 }
 
 /// The text on a line that is not empty.
-fn held(line: &str) -> Before {
+fn line_end(line: &str) -> Before {
     let line = line.trim_end_matches(|c: char| c.is_whitespace() || "\"”*)]`_".contains(c));
     if line.is_empty() || line.ends_with(['.', '!', '?', '…', ':', '—', '–']) {
         return Before::Sentence;

@@ -23,7 +23,7 @@ fn action(item: &Value, warnings: &mut Vec<String>) -> Option<SuggestedAction> {
         return plain(text);
     }
     let keys = ["text", "title", "name", "action", "description"];
-    let Some(text) = keys.iter().find_map(|key| filled(item.get(*key)?.as_str()?)) else {
+    let Some(text) = keys.iter().find_map(|key| non_empty(item.get(*key)?.as_str()?)) else {
         warnings.push("a suggested action has no text: left out".to_owned());
         return None;
     };
@@ -45,7 +45,7 @@ fn action(item: &Value, warnings: &mut Vec<String>) -> Option<SuggestedAction> {
 /// The actions in the lines after a marker, and where they end.
 pub(super) fn actions_from_lines(text: &str) -> (Vec<SuggestedAction>, usize) {
     let (entries, end) = entries(text);
-    (entries.into_iter().filter_map(listed).collect(), end)
+    (entries.into_iter().filter_map(action_from_entry).collect(), end)
 }
 
 /// The separator between actions on one line, if it is not a comma.
@@ -56,9 +56,9 @@ pub(super) const BAR: &str = " | ";
 pub(super) fn actions_from_text(line: &str) -> Vec<SuggestedAction> {
     if line.contains(BAR) {
         let bare = line.trim().trim_start_matches("| ").trim_end_matches('|');
-        return bare.split(BAR).filter_map(listed).collect();
+        return bare.split(BAR).filter_map(action_from_entry).collect();
     }
-    split(line, And::Ends).iter().filter_map(|name| listed(name)).collect()
+    split(line, And::Ends).iter().filter_map(|name| action_from_entry(name)).collect()
 }
 
 /// The actions in a list in brackets that is not JSON, and its length: with types after the texts
@@ -73,20 +73,20 @@ pub(super) fn actions_in_quotes(text: &str) -> Option<(Vec<SuggestedAction>, usi
     let mut behind = inner.split('"').skip(1).map(str::trim_start);
     let has_type = |piece: &str| {
         let end = piece.find(')').filter(|_| piece.starts_with('('));
-        end.and_then(|end| typed(piece.get(..=end)?)).is_some()
+        end.and_then(|end| split_type(piece.get(..=end)?)).is_some()
     };
     behind.any(has_type).then(|| (actions_from_text(inner), close + 1))
 }
 
 /// An entry of a list, possibly followed by a type: `Draw (combat)`.
-fn listed(entry: &str) -> Option<SuggestedAction> {
+fn action_from_entry(entry: &str) -> Option<SuggestedAction> {
     let plain = entry.replace("**", "");
-    let (words, kind) = typed(plain.trim()).unwrap_or((&plain, ActionKind::default()));
+    let (words, kind) = split_type(plain.trim()).unwrap_or((&plain, ActionKind::default()));
     Some(SuggestedAction { text: name(words)?, kind })
 }
 
 /// The text before a type in parentheses or brackets, and the type.
-fn typed(entry: &str) -> Option<(&str, ActionKind)> {
+fn split_type(entry: &str) -> Option<(&str, ActionKind)> {
     let (words, inner) = [('(', ')'), ('[', ']')]
         .into_iter()
         .find_map(|(open, close)| entry.strip_suffix(close)?.rsplit_once(open))?;
@@ -110,7 +110,7 @@ pub(super) fn entries(text: &str) -> (Vec<&str>, usize) {
         let bare = line.trim();
         match entry(bare) {
             Some((number, words)) => {
-                found.extend(numbered(number, words));
+                found.extend(split_entries(number, words));
                 end = at - (line.len() - line.trim_end_matches(['\n', '\r']).len());
             }
             None if bare.is_empty() => {}
@@ -135,7 +135,7 @@ fn entry(line: &str) -> Option<(Option<u32>, &str)> {
 }
 
 /// The entries on one line: `1. Run 2. Hide`.
-fn numbered(number: Option<u32>, words: &str) -> Vec<&str> {
+fn split_entries(number: Option<u32>, words: &str) -> Vec<&str> {
     let (mut found, mut rest) = (Vec::new(), words);
     let mut next = number.and_then(|number| number.checked_add(1));
     while let Some(number) = next {
@@ -154,10 +154,10 @@ pub(super) fn starts_with_entry(line: &str) -> bool {
 }
 
 fn plain(text: &str) -> Option<SuggestedAction> {
-    filled(text).map(|text| SuggestedAction { text, kind: ActionKind::default() })
+    non_empty(text).map(|text| SuggestedAction { text, kind: ActionKind::default() })
 }
 
-pub(super) fn filled(text: &str) -> Option<String> {
+pub(super) fn non_empty(text: &str) -> Option<String> {
     let text = text.trim();
     (!text.is_empty()).then(|| text.to_owned())
 }

@@ -76,7 +76,7 @@ impl<'a> ValueReader<'a> {
             let end = after_fence(self.text, mark.value, open, end);
             let name = one(&value, thing);
             let kept = name.clone().filter(|_| region.before == Before::Preposition);
-            self.named(mark.marker, name);
+            self.set_name(mark.marker, name);
             return ValueEnd { kept, ..end.into() };
         }
         let (line, is_prose) = self.line(mark, region);
@@ -89,7 +89,7 @@ impl<'a> ValueReader<'a> {
             && line.trim().contains(' ')
         {
             (None, mark.value.into())
-        } else if let Some(wrapped) = wrapped(line).filter(|_| is_prose) {
+        } else if let Some(wrapped) = wrapped_text(line).filter(|_| is_prose) {
             (
                 items::name(wrapped.0),
                 ValueEnd { end: mark.value + wrapped.1, sentence_continues: true, kept: None },
@@ -105,11 +105,11 @@ impl<'a> ValueReader<'a> {
         if name.is_none() && taken.end == mark.value && !line.trim().is_empty() {
             self.warnings.push(sentence_after(mark.marker));
         }
-        self.named(mark.marker, name);
+        self.set_name(mark.marker, name);
         taken
     }
 
-    fn named(&mut self, marker: Marker, name: Option<String>) {
+    fn set_name(&mut self, marker: Marker, name: Option<String>) {
         let slot = match marker {
             Marker::Location => &mut self.narrative.location,
             _ => &mut self.narrative.opponent,
@@ -329,7 +329,7 @@ fn name_in_prose(line: &str, mark: &Mark, before: Before) -> (Option<String>, Va
 }
 
 /// The text in brackets, quotes or bold at the start of a line, and where that ends.
-fn wrapped(line: &str) -> Option<(&str, usize)> {
+fn wrapped_text(line: &str) -> Option<(&str, usize)> {
     let bare = line.trim_start();
     let open = bare.chars().next()?;
     let close = match open {

@@ -86,7 +86,7 @@ fn is_clausal(word: &str) -> bool {
 }
 
 /// The words between spaces, each with its position.
-pub(super) fn placed(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub(super) fn word_indices(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     text.split(' ').filter_map(move |word| {
         let start = at;
@@ -125,7 +125,7 @@ pub(super) fn is_abbreviated(text: &str) -> bool {
 /// text in parentheses. Two such words end where the sentence continues in lower case. One such
 /// word, or none, may be followed by others in lower case (`Abandoned mine`), up to a conjunction.
 pub(super) fn name(sentence: &str, is_place: bool) -> Option<usize> {
-    let words: Vec<(usize, &str)> = placed(sentence).collect();
+    let words: Vec<(usize, &str)> = word_indices(sentence).collect();
     let (run, capitals) = run(sentence, &words);
     let is_place = is_place
         && !words.get(run.wrapping_sub(1)).is_some_and(|(_, last)| last.ends_with([',', ';']));
@@ -178,7 +178,7 @@ fn run(sentence: &str, words: &[(usize, &str)]) -> (usize, usize) {
 
 /// Where a list in a sentence ends because a clause begins: `Rope and you go`.
 pub(super) fn list(sentence: &str) -> usize {
-    let words: Vec<(usize, &str)> = placed(sentence).collect();
+    let words: Vec<(usize, &str)> = word_indices(sentence).collect();
     let clause = words.windows(2).position(|pair| {
         let [(_, first), (_, second)] = pair else { return false };
         let is_subject = SUBJECTS.contains(second) || *second == "I";

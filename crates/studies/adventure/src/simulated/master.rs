@@ -27,7 +27,7 @@ pub(super) fn tell(prompt: &str, dice: &mut Dice) -> String {
             pick(&PEOPLE, dice)
         );
     }
-    written(&next(prompt, dice), dice)
+    turn_text(&next(prompt, dice), dice)
 }
 
 fn is_last(prompt: &str) -> bool {
@@ -93,7 +93,7 @@ fn turn<'a>(
 }
 
 /// The turn in one of the formats that models use.
-fn written(turn: &SimulatedTurn<'_>, dice: &mut Dice) -> String {
+fn turn_text(turn: &SimulatedTurn<'_>, dice: &mut Dice) -> String {
     if dice.below(6) == 0 {
         return whole(turn);
     }

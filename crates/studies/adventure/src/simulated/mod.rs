@@ -26,7 +26,7 @@ pub struct SimulatedMaster;
 
 impl Player for SimulatedMaster {
     fn reply(&self, request: &Request, dice: &mut Dice) -> String {
-        match asked(&request.messages()) {
+        match purpose(&request.messages()) {
             AskedFor::Character => character(dice),
             AskedFor::Turn(prompt) => master::tell(prompt, dice),
             AskedFor::Choice(options) => choose(&options, dice),
@@ -34,9 +34,9 @@ impl Player for SimulatedMaster {
         }
     }
 
-    fn malformed(&self, request: &Request, dice: &mut Dice) -> Vec<(&'static str, String)> {
+    fn defects(&self, request: &Request, dice: &mut Dice) -> Vec<(&'static str, String)> {
         let owned = str::to_owned;
-        match asked(&request.messages()) {
+        match purpose(&request.messages()) {
             AskedFor::Character => vec![
                 ("refusal", owned("I would rather not describe a person.")),
                 ("cut_off", owned("{\"name\": \"Silent")),
@@ -66,7 +66,7 @@ impl Player for SimulatedMaster {
     }
 }
 
-/// What a prompt asks for.
+/// The kind of answer that a prompt asks for.
 enum AskedFor<'a> {
     Character,
     /// The next part of the story, with the prompt that has the current state.
@@ -76,7 +76,7 @@ enum AskedFor<'a> {
     Unknown,
 }
 
-fn asked(messages: &[(String, String)]) -> AskedFor<'_> {
+fn purpose(messages: &[(String, String)]) -> AskedFor<'_> {
     let (_, first) = messages.first().map_or(("", ""), |(role, text)| (role, text));
     let (_, last) = messages.last().map_or(("", ""), |(role, text)| (role, text));
     if first.starts_with("Create a character") {

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use retold::counted::counted;
+use retold::counted::count_of;
 use retold::escaping::printable;
 use retold::run::{OutputError, Report, RunRecord};
 use retold_stats::{Point, silhouette, squared_distance, weighted_mean};
@@ -54,7 +54,7 @@ pub(super) fn cluster(
     let _ = writeln!(
         text,
         "method     {algorithm}, {} of {}",
-        counted(formed.len() as u64, "cluster"),
+        count_of(formed.len() as u64, "cluster"),
         if members.len() == 1 {
             "1 summary".to_owned()
         } else {

@@ -1,6 +1,6 @@
 //! Decisions that no model made: a participant's opposing view and cluster, each computed from earlier answers. They are
-//! computed again here, from the state that they were computed from, with what was rejected and by how much. Nothing of
-//! that is recorded: it follows from what is.
+//! computed again here, from the state that they were computed from, with the rejected possibilities and by how much they
+//! lost. Nothing of that is recorded: it follows from the recorded events.
 //!
 //! - `p_0001/opposing`: the opposing view ([`opposing`]).
 //! - `p_0001/cluster`: the cluster of similar reasons ([`cluster`]).
@@ -9,7 +9,7 @@ mod cluster;
 mod opposing;
 
 use retold::id::Seq;
-use retold::run::{OutputError, Report, RunRecord, folded};
+use retold::run::{OutputError, Report, RunRecord, fold_facts};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ pub(super) fn names(state: &DeliberationState) -> Vec<String> {
 }
 
 /// How a derived decision came about; `None` if there is none with that name.
-pub(super) fn derived(
+pub(super) fn report(
     study: &Deliberation,
     name: &str,
     record: &RunRecord<'_>,
@@ -60,7 +60,7 @@ fn before(
     is_it: impl Fn(&Fact) -> bool,
 ) -> Result<DeliberationState, OutputError> {
     let count = facts.iter().take_while(|(_, fact)| !is_it(fact)).count();
-    folded::<Deliberation>(recorded.get(..count).unwrap_or_default())
+    fold_facts::<Deliberation>(recorded.get(..count).unwrap_or_default())
 }
 
 /// Where the vector of a participant's summary is.
@@ -71,7 +71,7 @@ fn vector_of(facts: &[(Seq, Fact)], participant: &str) -> Option<Seq> {
     })
 }
 
-/// Whether what is computed now is what was recorded, in words.
+/// Says in words if the decision computed now equals the recorded one.
 fn agrees(is_same: bool) -> &'static str {
     if is_same { "computed again: the same" } else { "computed again: NOT THE SAME" }
 }

@@ -27,7 +27,7 @@ pub(super) fn opposing(
         _ => None,
     });
     let Some((seq, view, by)) = chosen else { return Ok(None) };
-    // All are chosen from the state at the end of phase 4, or of what was taken over from an original run.
+    // All are chosen from the state at the end of phase 4, or from the data taken over from an original run.
     let state = before(&facts, &record.facts, |fact| match fact {
         Fact::OppositionChosen { .. } => true,
         Fact::TakenOver { phases } => phases.contains(&5),
@@ -37,7 +37,7 @@ pub(super) fn opposing(
     let who = scene.positions.iter().find(|position| position.participant_id == participant);
     let used = method(by);
     let mut considered = match (used, who) {
-        (Some(used), Some(who)) => used.considered(who, &scene),
+        (Some(used), Some(who)) => used.candidates(who, &scene),
         _ => Vec::new(),
     };
     considered.sort_by(|one, other| other.value.total_cmp(&one.value));

@@ -14,10 +14,10 @@ impl Method for ClusterEmbedding {
     }
 
     fn choose(&self, who: &Position, scene: &Scene) -> Option<OpposingView> {
-        greatest(self.considered(who, scene)).map(OpposingView::Option)
+        greatest(self.candidates(who, scene)).map(OpposingView::Option)
     }
 
-    fn considered(&self, who: &Position, scene: &Scene) -> Vec<ConsideredView> {
+    fn candidates(&self, who: &Position, scene: &Scene) -> Vec<ConsideredView> {
         let Some(own) = &who.embedding else { return Vec::new() };
         let others = scene.options.iter().filter(|option| **option != who.choice);
         let distances = others.filter_map(|option| {

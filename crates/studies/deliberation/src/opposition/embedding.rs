@@ -16,10 +16,10 @@ impl Method for Embedding {
     }
 
     fn choose(&self, who: &Position, scene: &Scene) -> Option<OpposingView> {
-        greatest(self.considered(who, scene)).map(OpposingView::Option)
+        greatest(self.candidates(who, scene)).map(OpposingView::Option)
     }
 
-    fn considered(&self, who: &Position, scene: &Scene) -> Vec<ConsideredView> {
+    fn candidates(&self, who: &Position, scene: &Scene) -> Vec<ConsideredView> {
         let Some(own) = &who.embedding else { return Vec::new() };
         let distances = scene.opponents(who).filter_map(|other| {
             let value = cosine_distance(own, other.embedding.as_ref()?)?;

@@ -14,7 +14,7 @@ impl Method for HighestVoted {
         highest_voted(who, scene).map(OpposingView::Option)
     }
 
-    fn considered(&self, who: &Position, scene: &Scene) -> Vec<ConsideredView> {
+    fn candidates(&self, who: &Position, scene: &Scene) -> Vec<ConsideredView> {
         votes(who, scene)
     }
 

@@ -18,7 +18,7 @@ pub use llm_judge::sample;
 /// The method that needs a mapping in the config.
 pub const PREDEFINED: &str = "predefined";
 
-/// What the methods that compare vectors measure.
+/// The measure of the methods that compare vectors.
 pub(crate) const COSINE: &str = "cosine distance";
 
 /// All methods.
@@ -46,12 +46,12 @@ pub trait Method: Send + Sync {
 
     /// The possibilities among which it takes the one with the greatest value, in the order in which it
     /// looks at them: for audits.
-    fn considered(&self, who: &Position, scene: &Scene) -> Vec<ConsideredView> {
+    fn candidates(&self, who: &Position, scene: &Scene) -> Vec<ConsideredView> {
         let _ = (who, scene);
         Vec::new()
     }
 
-    /// What the values of the possibilities are, if it measures any.
+    /// The name of the measured values of the possibilities, if it measures any.
     fn measure(&self) -> Option<&'static str> {
         None
     }
@@ -69,7 +69,7 @@ pub struct ConsideredView {
     pub option: String,
     /// The participant whose summary stands for it, where single summaries are compared.
     pub participant: Option<String>,
-    /// What is measured: the greatest is chosen, and of equal ones the first.
+    /// The measured value: the greatest is chosen, and of equal ones the first.
     pub value: f64,
 }
 

@@ -110,8 +110,8 @@ fn whole(files: &Files, row: &ParticipantEntry) -> Result<(), OriginalError> {
     }
 }
 
-/// What is wrong with a dialogue: moderator and participant should alternate, each question should
-/// be answered, and there should be no more exchanges than allowed.
+/// The fault of a dialogue: moderator and participant should alternate, each question should be
+/// answered, and there should be no more exchanges than allowed.
 fn wrong_turns(turns: &[DialogueTurn], most: u32) -> Option<String> {
     let order = [Speaker::Moderator, Speaker::Participant];
     if let Some(n) = turns.iter().zip(order.iter().cycle()).position(|(t, who)| t.role != *who) {

@@ -70,7 +70,7 @@ const RATE: &str = "position_changed_rate";
 /// The keys in the summary that count options: an option is included only if it has votes.
 const COUNTED: [&str; 2] = ["initial_vote_distribution", "final_vote_distribution"];
 
-/// What the files have that is not compared.
+/// The parts of the files that are not compared.
 fn not_compared(files: &Files) -> Vec<String> {
     let mut left = vec!["times".to_owned()];
     if files.has_summaries() {

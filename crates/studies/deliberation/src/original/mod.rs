@@ -3,7 +3,7 @@
 //! - `files`: reads the folder, with types.
 //! - `check`: checks that its files are consistent, so that every question has its answer.
 //! - `answers`: the original answers, by call.
-//! - `notes`: what the original did not record.
+//! - `notes`: the data that the original did not record.
 //! - `compare`: compares our outputs with the original's.
 
 mod answers;

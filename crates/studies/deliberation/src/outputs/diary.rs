@@ -57,7 +57,7 @@ pub(super) fn text(pilot_id: &str, record: &RunRecord<'_>) -> Result<String, Out
 /// The lines so far.
 pub(in super::super) struct Diary {
     pilot_id: String,
-    /// What is voted on.
+    /// The options of the vote.
     options: Vec<String>,
     text: String,
     /// When the last thing happened.
@@ -201,7 +201,7 @@ impl Diary {
             Fact::PhaseBegan { phase } => {
                 let name = name(*phase);
                 // Earlier facts are about the personas and do not belong to a phase.
-                let counts = self.counted();
+                let counts = self.take_counts();
                 if !counts.is_empty() {
                     self.say(time, "INFO", &format!("prepared{counts}"));
                 }
@@ -213,7 +213,7 @@ impl Diary {
                     self.statistics(time);
                 }
                 let name = name(*phase);
-                let counts = self.counted();
+                let counts = self.take_counts();
                 self.say(time, "INFO", &format!("phase {phase} ({name}) completed{counts}"));
                 return;
             }
@@ -227,7 +227,7 @@ impl Diary {
     }
 
     /// The counts for the end of a line; resets them.
-    fn counted(&mut self) -> String {
+    fn take_counts(&mut self) -> String {
         let counts = std::mem::take(&mut self.counts);
         let counts: Vec<String> = counts.iter().map(|(of, n)| format!("{n} {of}")).collect();
         if counts.is_empty() { String::new() } else { format!(": {}", counts.join(", ")) }

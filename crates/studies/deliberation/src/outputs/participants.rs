@@ -40,7 +40,7 @@ pub(super) struct EmbeddingRecord<'a> {
     embedding: Vector<'a>,
 }
 
-/// All participants, in the order of their ids, including failed ones with what they reached.
+/// All participants, in the order of their ids, including failed ones with their results so far.
 pub(super) fn records<'a>(state: &'a DeliberationState) -> Vec<ParticipantRecord<'a>> {
     let shown = state.cross_pollination.as_deref();
     let record = state.participants.values().map(|p| ParticipantRecord {

@@ -42,7 +42,7 @@ pub(super) fn age(value: Option<&Value>, warnings: &mut Vec<String>) -> Result<u
     })
 }
 
-pub(super) fn listed(
+pub(super) fn one_of(
     key: &str,
     value: Option<&Value>,
     list: &[&str],

@@ -45,7 +45,7 @@ pub type DemographicsParser = StrategyParser<FreeTextParams, Option<Demographics
 
 const STRATEGIES: &[Strategy<FreeTextParams, Option<Demographics>>] = &[
     Strategy { method: "json", find: whole },
-    Strategy { method: "recovered_json", find: recovered },
+    Strategy { method: "recovered_json", find: recover_demographics },
 ];
 
 /// `demographics`, in all its versions.
@@ -63,7 +63,7 @@ pub static DEMOGRAPHICS: ParserFamily = ParserFamily {
 /// # Errors
 /// [`CanonicalError`], which does not occur in practice: there are no settings.
 pub fn parser() -> Result<DemographicsParser, CanonicalError> {
-    StrategyParser::new("demographics", 1, FreeTextParams {}, STRATEGIES, ("failed", failed), None)
+    StrategyParser::new("demographics", 1, FreeTextParams {}, STRATEGIES, ("failed", failure), None)
 }
 
 fn whole(text: &str, _: &FreeTextParams) -> Option<FoundValue<Option<Demographics>>> {
@@ -72,13 +72,16 @@ fn whole(text: &str, _: &FreeTextParams) -> Option<FoundValue<Option<Demographic
     Some(FoundValue { value: Some(value), reasoning: reasoning(text), warnings })
 }
 
-fn recovered(text: &str, _: &FreeTextParams) -> Option<FoundValue<Option<Demographics>>> {
+fn recover_demographics(
+    text: &str,
+    _: &FreeTextParams,
+) -> Option<FoundValue<Option<Demographics>>> {
     let object = recover::first_object(thinking::split(text).1)?;
     let (value, warnings) = read(&object).ok()?;
     Some(FoundValue { value: Some(value), reasoning: reasoning(text), warnings })
 }
 
-fn failed(text: &str, _: &FreeTextParams) -> FoundValue<Option<Demographics>> {
+fn failure(text: &str, _: &FreeTextParams) -> FoundValue<Option<Demographics>> {
     let warning = match recover::first_object(thinking::split(text).1).map(|object| read(&object)) {
         Some(Err(out)) => out.to_string(),
         _ => "there is no JSON object in it".to_owned(),
@@ -95,7 +98,7 @@ fn read(object: &Map<String, Value>) -> Result<(Demographics, Vec<String>), OutO
     let mut warnings = Vec::new();
     let age = fields::age(object.get("age"), &mut warnings)?;
     let mut listed =
-        |key: &str, list: &[&str]| fields::listed(key, object.get(key), list, &mut warnings);
+        |key: &str, list: &[&str]| fields::one_of(key, object.get(key), list, &mut warnings);
     let demographics = Demographics {
         age,
         sex: listed("sex", &["M", "F"])?,
@@ -112,7 +115,7 @@ fn read(object: &Map<String, Value>) -> Result<(Demographics, Vec<String>), OutO
 /// rules.
 ///
 /// # Errors
-/// What is missing or outside its range.
+/// [`OutOfRange`]: the field that is missing or outside its range.
 pub fn from_object(object: &Map<String, Value>) -> Result<Demographics, OutOfRange> {
     read(object).map(|(demographics, _)| demographics)
 }

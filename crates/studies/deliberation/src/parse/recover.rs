@@ -9,7 +9,7 @@ const TRIES: usize = 8;
 /// comma before the end is dropped.
 pub(super) fn first_object(text: &str) -> Option<Map<String, Value>> {
     let starts = text.match_indices('{').map(|(at, _)| at).take(TRIES);
-    starts.filter_map(|at| text.get(at..)).find_map(|rest| read(rest).or_else(|| mended(rest)))
+    starts.filter_map(|at| text.get(at..)).find_map(|rest| read(rest).or_else(|| mend(rest)))
 }
 
 fn read(text: &str) -> Option<Map<String, Value>> {
@@ -17,7 +17,7 @@ fn read(text: &str) -> Option<Map<String, Value>> {
 }
 
 /// Flat objects only: the requested object contains no others.
-fn mended(text: &str) -> Option<Map<String, Value>> {
+fn mend(text: &str) -> Option<Map<String, Value>> {
     let end = text.find('}').unwrap_or(text.len());
     let body = text.get(..end)?.trim_end().trim_end_matches(['`', ',']).trim_end();
     read(&format!("{}}}", body.trim_end_matches(',')))

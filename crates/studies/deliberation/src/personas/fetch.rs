@@ -43,7 +43,7 @@ pub enum FetchError {
 ///
 /// # Errors
 /// [`FetchError::BadUrl`].
-pub fn checked(url: &str) -> Result<Url, FetchError> {
+pub fn check_url(url: &str) -> Result<Url, FetchError> {
     let bad = |reason| Err(FetchError::BadUrl(reason));
     let Ok(parsed) = Url::parse(url) else {
         return bad("it is not a URL: write https://HOST/PATH");
@@ -64,7 +64,7 @@ pub fn checked(url: &str) -> Result<Url, FetchError> {
 /// # Errors
 /// [`FetchError`].
 pub fn fetch(url: &str, limits: FetchLimits) -> Result<String, FetchError> {
-    let url = checked(url)?;
+    let url = check_url(url)?;
     let failed = |reason: String| FetchError::Failed { url: url.to_string(), reason };
     let work = || -> Result<Vec<u8>, FetchError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

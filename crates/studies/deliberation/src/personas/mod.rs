@@ -4,8 +4,8 @@
 //! - [`Collection`]: base personas from which distinct ones are drawn by seed.
 //! - [`read`]: the personas in a file; malformed lines are counted and reported, but not fatal.
 //! - [`built_in`]: a seeded grammar, so that no network is needed.
-//! - [`pool`]: the file of enriched personas. [`FromPool`]: what a run takes from it and adds to
-//!   it.
+//! - [`pool`]: the file of enriched personas. [`FromPool`]: the personas that a run takes from it
+//!   and adds to it.
 //! - [`gather()`]: enriched personas from other files, to be added to the pool.
 
 pub mod fetch;
@@ -20,6 +20,6 @@ pub use gather::{PersonaCollection, gather};
 pub use grammar::{BUILT_IN, built_in};
 pub use language::is_english;
 pub use source::{Collection, PersonaError, PersonaFile, read};
-pub use supply::{FromPool, wanted};
+pub use supply::{FromPool, pool_size};
 pub(super) use supply::{collection, source_key};
 pub(crate) use supply::{draw, store, take_over};

@@ -44,7 +44,7 @@ pub enum PoolError {
     Unreadable {
         /// The file.
         path: String,
-        /// What the system says.
+        /// The system's error message.
         reason: String,
     },
     /// The file, its lock or its folder cannot be written.
@@ -52,7 +52,7 @@ pub enum PoolError {
     Unwritable {
         /// The path.
         path: String,
-        /// What the system says.
+        /// The system's error message.
         reason: String,
     },
     /// The file is not a pool.
@@ -60,7 +60,7 @@ pub enum PoolError {
     NotAPool {
         /// The file.
         path: String,
-        /// What is wrong, with the line or the entry.
+        /// The problem, with the line or the entry.
         reason: String,
     },
 }
@@ -106,7 +106,7 @@ impl EnrichedPersona {
     /// `participants.json`; other fields are ignored.
     ///
     /// # Errors
-    /// What is missing or out of range.
+    /// [`NotAPersona`]: the field that is missing or out of range.
     pub fn read(value: &Value) -> Result<EnrichedPersona, NotAPersona> {
         let text = |key: &'static str| match value.get(key).and_then(Value::as_str).map(str::trim) {
             None | Some("") => Err(NotAPersona::NoText(key)),
@@ -172,8 +172,8 @@ impl Pool {
     }
 
     fn write(&self, path: &Path) -> std::io::Result<()> {
-        // Always the same name, so that what a killed process left is replaced: the writer holds
-        // the lock.
+        // Always the same name, so that a file left by a killed process is replaced: the writer
+        // holds the lock.
         let part = beside(path, ".part");
         let _ = std::fs::remove_file(&part);
         // Never follows a link that was put there meanwhile.

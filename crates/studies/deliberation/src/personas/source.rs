@@ -22,7 +22,7 @@ pub enum PersonaError {
     Unreadable {
         /// The file.
         path: String,
-        /// What the system says.
+        /// The system's error message.
         reason: String,
     },
     /// The URL cannot be fetched.
@@ -144,7 +144,7 @@ impl Collection {
 
     /// Reports how many lines are malformed, and which.
     #[must_use]
-    pub fn warned(self) -> Self {
+    pub fn warn(self) -> Self {
         if !self.found.malformed.is_empty() {
             let (name, lines) = (&self.name, self.found.malformed_lines());
             tracing::warn!(target: REMARKS, "{name}: {} malformed ({lines}), left out", self.found.malformed.len());

@@ -1,5 +1,5 @@
-//! What a run takes from the pool and adds to it, by the source document's rule: the pool is filled
-//! up to one and a half times the number of participants, who are drawn from all of it.
+//! The personas that a run takes from the pool and adds to it, by the source document's rule: the
+//! pool is filled up to one and a half times the number of participants, drawn from all of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -18,7 +18,7 @@ use retold_study::error::BoxError;
 use retold_study::settings::ExperimentSettings;
 use retold_study::study::{SettingsOf, StoreResult, Study};
 
-/// What a run takes from the pool and adds to it.
+/// The personas that a run takes from the pool and adds to it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FromPool {
@@ -30,7 +30,7 @@ pub struct FromPool {
 }
 
 /// How many personas the pool needs for a number of participants.
-pub fn wanted(participants: usize) -> usize {
+pub fn pool_size(participants: usize) -> usize {
     participants + participants.div_ceil(2)
 }
 
@@ -40,7 +40,7 @@ pub(in super::super) fn collection(
     config: &Config,
 ) -> Result<Collection, PersonaError> {
     match (&config.personas_url, personas_file) {
-        (Some(url), _) => Collection::url(url, FetchLimits::default()).map(Collection::warned),
+        (Some(url), _) => Collection::url(url, FetchLimits::default()).map(Collection::warn),
         (None, Some(file)) => Collection::file(file),
         (None, None) => Ok(Collection::built_in()),
     }
@@ -61,18 +61,18 @@ pub(in super::super) fn source_key(config: &Config) -> &'static str {
 /// # Errors
 /// [`ConfigError`] if the pool cannot be read, or there are too few base personas.
 pub(crate) fn draw(file: &ConfigFile<'_>, study: &mut Study) -> Result<(), ConfigError> {
-    let settings = study.settings.experiment.typed::<Settings>();
+    let settings = study.settings.experiment.read::<Settings>();
     let settings = settings.map_err(|e| file.wrong("settings", e.to_string()))?;
     let config = &settings.config;
     let (needed, seed) = (config.participants(), study.seed);
     let drawn = if config.use_persona_storage {
-        // What is added to it is written there.
+        // Personas that are added to the pool are written there.
         config.persona_storage.as_deref().map(|named| file.place_of(named)).transpose()?;
         let pool = Pool::read(&config.pool());
         let pool = pool.map_err(|e| file.wrong("persona_storage", e.to_string()))?;
         let simulated = study.settings.runtime.model.kind == ModelKind::Simulated;
         let candidates = candidates(pool.personas, simulated);
-        let lacking = wanted(needed).saturating_sub(candidates.len());
+        let lacking = pool_size(needed).saturating_sub(candidates.len());
         let new = match lacking {
             0 => Vec::new(),
             _ => {
@@ -188,7 +188,7 @@ pub(crate) fn store(
 ) -> Result<StoreResult, BoxError> {
     let config = Settings::deserialize(&record.started.settings["experiment"])?.config;
     let simulated = record.started.is_simulated();
-    let made = made(record, simulated)?;
+    let made = enriched_personas(record, simulated)?;
     if made.is_empty() {
         return Ok(StoreResult::Nothing);
     }
@@ -205,7 +205,7 @@ pub(crate) fn store(
 }
 
 /// The personas that a run has enriched.
-fn made(
+fn enriched_personas(
     record: &RunRecord<'_>,
     simulated: bool,
 ) -> Result<Vec<EnrichedPersona>, serde_json::Error> {

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::ask::{QuestionFailure, filled};
+use crate::ask::{QuestionFailure, non_empty};
 use crate::calls::{self, LabelledCall};
 use crate::conditions::Condition;
 use crate::experiment::Deliberation;
@@ -22,12 +22,12 @@ struct BasePersona {
 }
 
 impl BasePersona {
-    fn asked(&self, call: fn(&str) -> String) -> LabelledCall {
+    fn labelled_call(&self, call: fn(&str) -> String) -> LabelledCall {
         LabelledCall::of(&self.id, self.condition, call(&self.id))
     }
 
     /// The result of both answers.
-    fn enriched(self, demographics: Demographics, enriched_persona: String) -> Fact {
+    fn into_fact(self, demographics: Demographics, enriched_persona: String) -> Fact {
         let BasePersona { id: participant_id, base_persona, condition } = self;
         if condition.is_some() {
             Fact::PersonaEnriched { participant_id, demographics, enriched_persona }
@@ -37,7 +37,7 @@ impl BasePersona {
     }
 
     /// The result of a failure: a spare persona is simply dropped.
-    fn failed(self, failed: QuestionFailure) -> Option<Fact> {
+    fn into_failure(self, failed: QuestionFailure) -> Option<Fact> {
         self.condition.is_some().then(|| failed.fact(&self.id))
     }
 }
@@ -76,28 +76,28 @@ impl Deliberation {
         // A spare persona is only in the settings.
         let mut because = origins.sources([OriginKey::BasePersona(base.id.clone())]);
         let prompt = self.prompt("demographics", json!({"base_persona": base.base_persona}))?;
-        let (request, call) = (self.single(prompt)?, base.asked(calls::demographics));
+        let (request, call) = (self.single(prompt)?, base.labelled_call(calls::demographics));
         let parser = &self.parsers.demographics;
         let asked = self.ask_until_usable(talk, call, request, &because, parser, |d| d).await?;
         let (demographics, first) = match asked {
             Ok(found) => found,
             Err(failed) => {
-                base.failed(failed).into_iter().for_each(|fact| talk.record(fact, &[]));
+                base.into_failure(failed).into_iter().for_each(|fact| talk.record(fact, &[]));
                 return Ok(());
             }
         };
         let prompt = self.prompt("enrich_persona", values(&base.base_persona, &demographics))?;
-        let (request, call) = (self.single(prompt)?, base.asked(calls::description));
+        let (request, call) = (self.single(prompt)?, base.labelled_call(calls::description));
         because.push((&first).into());
         match self
-            .ask_until_usable(talk, call, request, &because, &self.parsers.text, filled)
+            .ask_until_usable(talk, call, request, &because, &self.parsers.text, non_empty)
             .await?
         {
             Ok((text, second)) => {
-                origins.tell(talk, base.enriched(demographics, text), &[first, second]);
+                origins.tell(talk, base.into_fact(demographics, text), &[first, second]);
             }
             Err(failed) => {
-                let fact = base.failed(failed);
+                let fact = base.into_failure(failed);
                 fact.into_iter().for_each(|fact| talk.record(fact, std::slice::from_ref(&first)));
             }
         }

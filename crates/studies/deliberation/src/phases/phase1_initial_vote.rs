@@ -18,8 +18,8 @@ impl Deliberation {
         let vote = async |talk: &mut Talk<Self>, who: Participant| {
             let system = self.instructions(&who, None)?;
             let user = self.prompt("initial_vote", self.about(&who))?;
-            let request = self.instructed(system, user)?;
-            let call = who.asked(calls::initial_vote);
+            let request = self.request_with_system(system, user)?;
+            let call = who.labelled_call(calls::initial_vote);
             let participant_id = who.participant_id;
             let from = self.made_from(origins, &participant_id, &["base_system", "initial_vote"]);
             match self

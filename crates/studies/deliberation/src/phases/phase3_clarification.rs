@@ -22,7 +22,7 @@ impl Deliberation {
             let dialogue = Dialogue {
                 moderator_from: from(&["clarification_moderator"]),
                 participant_from: from(&["base_system", "clarification_participant"]),
-                call: who.asked(calls::clarification),
+                call: who.labelled_call(calls::clarification),
                 moderator: self.prompt("clarification_moderator", self.about(&who))?,
                 participant: self.instructions(&who, Some("clarification_participant"))?,
                 most: self.config.max_clarification_exchanges,

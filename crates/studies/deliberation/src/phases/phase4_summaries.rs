@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::ask::{QuestionFailure, filled};
+use crate::ask::{QuestionFailure, non_empty};
 use crate::calls::{self, LabelledCall};
 use crate::conditions::Condition;
 use crate::experiment::Deliberation;
@@ -13,7 +13,7 @@ use crate::facts::Fact;
 use crate::grouping::{NewCluster, group};
 use crate::origins::{FactOrigins, OriginKey};
 use crate::state::{DeliberationState, Participant};
-use crate::values::said;
+use crate::values::prompt_turns;
 use retold::content::Content;
 use retold::id::{CallPath, ContentHash};
 use retold::members::Members;
@@ -75,14 +75,14 @@ impl Deliberation {
         let extract = async |talk: &mut Talk<Self>, who: Participant| {
             let mut values = self.about(&who);
             let turns = who.clarification_transcript.as_deref().unwrap_or(&[]);
-            values.set("dialogue", json!(said(turns, "Participant")));
+            values.set("dialogue", json!(prompt_turns(turns, "Participant")));
             let request = self.single(self.prompt("individual_summary", values)?)?;
-            let call = who.asked(calls::summary);
+            let call = who.labelled_call(calls::summary);
             let participant_id = who.participant_id;
             let mut from = self.made_from(origins, &participant_id, &["individual_summary"]);
             from.extend(origins.sources([OriginKey::Clarification(participant_id.clone())]));
             match self
-                .ask_until_usable(talk, call, request, &from, &self.parsers.text, filled)
+                .ask_until_usable(talk, call, request, &from, &self.parsers.text, non_empty)
                 .await?
             {
                 Ok((summary, cause)) => {
@@ -103,7 +103,7 @@ impl Deliberation {
     ) -> Result<(), Stop> {
         let summarised = run.state().active().filter_map(|p| {
             Some((
-                p.asked(calls::embedding),
+                p.labelled_call(calls::embedding),
                 p.participant_id.clone(),
                 p.individual_summary.clone()?,
             ))
@@ -200,7 +200,7 @@ impl Deliberation {
             let known = cluster.member_ids.iter().cloned().map(OriginKey::Summary);
             let from =
                 origins.sources(known.chain([OriginKey::Cluster(cluster.cluster_id.clone())]));
-            self.ask_until_usable(talk, call, request, &from, &self.parsers.text, filled).await
+            self.ask_until_usable(talk, call, request, &from, &self.parsers.text, non_empty).await
         };
         let described = run.converse_all(formed, describe).await?;
         let calls = formed.iter().zip(&described).filter_map(|(cluster, described)| {

@@ -35,7 +35,8 @@ impl Deliberation {
             let method = self.opposition.name().to_owned();
             match self.opposition.choose(own, &scene) {
                 Some(OpposingView::Option(opposition_view)) => {
-                    let causes = self.seen(origins, &scene, &clusters, &participant_id);
+                    let causes =
+                        self.compared_decisions(origins, &scene, &clusters, &participant_id);
                     let fact = Fact::OppositionChosen { participant_id, opposition_view, method };
                     origins.tell(talk, fact, &causes);
                 }
@@ -63,7 +64,7 @@ impl Deliberation {
     }
 
     /// The decisions on the vectors that the method compared.
-    fn seen(
+    fn compared_decisions(
         &self,
         origins: &FactOrigins,
         scene: &Scene,
@@ -99,7 +100,7 @@ impl Deliberation {
         );
         let request = self.single(self.prompt("llm_judge", values)?)?;
         let participant_id = who.participant_id.clone();
-        let call = who.asked(calls::opposition);
+        let call = who.labelled_call(calls::opposition);
         let other = |vote: Option<String>| vote.filter(|v| Some(v) != who.initial_choice.as_ref());
         let mut from = self.made_from(origins, &participant_id, &["llm_judge"]);
         from.extend(origins.sources(others.iter().flat_map(|other| {

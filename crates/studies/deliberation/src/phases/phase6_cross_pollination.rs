@@ -39,7 +39,8 @@ impl Deliberation {
             let system = self.instructions(&who, Some("vote_after_summary_system"))?;
             let mut values = self.about(&who);
             values.set("cross_pollination_content", content.clone().into());
-            let request = self.instructed(system, self.prompt("vote_after_summary", values)?)?;
+            let request =
+                self.request_with_system(system, self.prompt("vote_after_summary", values)?)?;
             let templates = ["base_system", "vote_after_summary_system", "vote_after_summary"];
             let from = self.made_from(origins, &who.participant_id, &templates);
             self.final_vote(talk, &who, request, &from).await
@@ -53,8 +54,8 @@ impl Deliberation {
         run.record(Fact::PhaseCompleted { phase: 6 }, &[])
     }
 
-    /// Whether the summary has the number of votes for each option. In the original's program, it
-    /// never does, whatever the config says.
+    /// True if the summary has the number of votes for each option. In the original's program, it
+    /// never does, even if the config asks for it.
     fn shows_votes(&self) -> bool {
         let asked = self.config.include_vote_distribution == Some(true);
         asked && self.original.is_none()
@@ -85,7 +86,8 @@ impl Deliberation {
         request: Request,
         because: &[Source],
     ) -> Result<(), Stop> {
-        let (call, participant_id) = (who.asked(calls::final_vote), who.participant_id.clone());
+        let (call, participant_id) =
+            (who.labelled_call(calls::final_vote), who.participant_id.clone());
         match self
             .ask_until_usable(talk, call, request, because, &self.parsers.vote, |vote| vote)
             .await?

@@ -8,7 +8,7 @@ use crate::experiment::Deliberation;
 use crate::facts::Fact;
 use crate::origins::FactOrigins;
 use crate::state::Participant;
-use crate::values::said;
+use crate::values::prompt_turns;
 use retold::members::Members;
 use retold::run::{Run, Stop, Talk};
 
@@ -30,7 +30,7 @@ impl Deliberation {
             let dialogue = Dialogue {
                 moderator_from: from(&["adversarial_moderator"]),
                 participant_from: from(&["base_system", "adversarial_participant"]),
-                call: who.asked(calls::adversarial),
+                call: who.labelled_call(calls::adversarial),
                 moderator: self.prompt("adversarial_moderator", values)?,
                 participant: self.instructions(&who, Some("adversarial_participant"))?,
                 most: self.config.max_socratic_exchanges,
@@ -44,9 +44,10 @@ impl Deliberation {
                 }
             };
             let mut values = self.about(&who);
-            values.set("dialogue", json!(said(&transcript, "You")));
+            values.set("dialogue", json!(prompt_turns(&transcript, "You")));
             let system = self.instructions(&who, Some("vote_after_dialogue_system"))?;
-            let request = self.instructed(system, self.prompt("vote_after_dialogue", values)?)?;
+            let request =
+                self.request_with_system(system, self.prompt("vote_after_dialogue", values)?)?;
             let mut from =
                 from(&["base_system", "vote_after_dialogue_system", "vote_after_dialogue"]);
             from.extend_from_slice(seen.sources());

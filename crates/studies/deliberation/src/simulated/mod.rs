@@ -54,7 +54,7 @@ impl Player for SimulatedDeliberation {
         }
     }
 
-    fn malformed(&self, request: &Request, _: &mut Dice) -> Vec<(&'static str, String)> {
+    fn defects(&self, request: &Request, _: &mut Dice) -> Vec<(&'static str, String)> {
         broken::ways(&kind(&request.messages()))
     }
 

@@ -1,4 +1,4 @@
-//! Recognises what a prompt asks for by its words, as a model would.
+//! Recognises the question of a prompt by its words, as a model would.
 
 /// The kinds of prompts, with the relevant parts.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,7 +51,7 @@ pub(super) enum PromptKind<'a> {
 pub(super) fn kind(messages: &[(String, String)]) -> PromptKind<'_> {
     match messages {
         [(role, text)] if role == "user" => single(text),
-        [(role, system), rest @ ..] if role == "system" => instructed(system, rest),
+        [(role, system), rest @ ..] if role == "system" => kind_with_system(system, rest),
         _ => PromptKind::Unknown,
     }
 }
@@ -85,7 +85,7 @@ fn single(text: &str) -> PromptKind<'_> {
     PromptKind::Unknown
 }
 
-fn instructed<'a>(system: &'a str, rest: &'a [(String, String)]) -> PromptKind<'a> {
+fn kind_with_system<'a>(system: &'a str, rest: &'a [(String, String)]) -> PromptKind<'a> {
     let asked = rest.iter().filter(|(role, _)| role == "assistant").count();
     if system.starts_with("You are a neutral moderator")
         || system.starts_with("You are a moderator")

@@ -6,7 +6,7 @@ use super::refusal::is_refusal;
 use super::run::{attempt_in, equation, expression_in, is_over_the_numbers};
 use super::tags::within;
 
-/// What a line announces.
+/// The kind of label that announces a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ClaimLabel {
     /// `Answer`, `Solution`, `Expression`, `Final`.
@@ -104,8 +104,8 @@ pub(super) fn last_labelled(text: &str, params: &PuzzleParams) -> Option<Claim> 
     let mut is_last = true;
     let mut cut = None;
     for line in lines(text).rev() {
-        if let Some((label, content)) = labelled(line)
-            && let Some(mut claim) = claimed(label, content, below, params)
+        if let Some((label, content)) = split_label(line)
+            && let Some(mut claim) = claim(label, content, below, params)
         {
             claim.at = within(text, line);
             claim.is_cut = is_last && is_cut_off(content);
@@ -123,10 +123,10 @@ pub(super) fn last_labelled(text: &str, params: &PuzzleParams) -> Option<Claim> 
 }
 
 /// The claim of a labelled line; `below` is the line that a label on its own announces.
-fn claimed(label: ClaimLabel, content: &str, below: &str, params: &PuzzleParams) -> Option<Claim> {
+fn claim(label: ClaimLabel, content: &str, below: &str, params: &PuzzleParams) -> Option<Claim> {
     let is_alone = is_bare(content);
     let content = if is_alone { below } else { content };
-    // `Answer: X. Wait, that is wrong. Answer: Y`: what the same line takes back is not the answer.
+    // `Answer: X. Wait, that is wrong. Answer: Y`: an answer taken back on its line does not count.
     if let Some(corrected) = last_sentence(content, params, true) {
         let (candidate, is_denied, is_cut) = (Some(corrected), false, false);
         return Some(Claim { label, candidate, at: 0, is_denied, is_cut });
@@ -164,14 +164,15 @@ pub(super) fn last_sentence(text: &str, params: &PuzzleParams, corrects: bool) -
     let has_digits = |line: &&str| line.bytes().any(|b| b.is_ascii_digit() || b >= 0x80);
     let claims = lines(text).rev().filter(has_digits);
     claims.filter(|line| !corrects || is_correction(line)).find_map(|line| {
-        let found = said(line).find_map(|content| expression_in(before_denial(content), params));
+        let found =
+            after_labels(line).find_map(|content| expression_in(before_denial(content), params));
         found.filter(|found| is_over_the_numbers(found, params))
     })
 }
 
 /// What follows each of the last labels inside a line, last first. Only a few are examined, because
 /// a line may be long.
-fn said(line: &str) -> impl Iterator<Item = &str> {
+fn after_labels(line: &str) -> impl Iterator<Item = &str> {
     let mut head = line.len();
     let mut labels = 0;
     std::iter::from_fn(move || {
@@ -199,7 +200,7 @@ fn is_correction(line: &str) -> bool {
 }
 
 /// The label of a line, and what follows it.
-fn labelled(line: &str) -> Option<(ClaimLabel, &str)> {
+fn split_label(line: &str) -> Option<(ClaimLabel, &str)> {
     if let Some(rest) = line.strip_prefix("####") {
         let content = rest.trim_start_matches(is_decoration);
         if !content.starts_with(|c: char| c.is_alphabetic()) {
@@ -270,7 +271,7 @@ fn content(rest: &str) -> Option<&str> {
     after.map(str::trim)
 }
 
-/// What a line states before denying it.
+/// The part of a line before its denial.
 fn before_denial(content: &str) -> &str {
     let at = ["!=", "≠", "\\ne"].iter().filter_map(|sign| content.find(sign)).min();
     content.get(..at.unwrap_or(content.len())).unwrap_or(content)

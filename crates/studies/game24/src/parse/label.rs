@@ -4,7 +4,7 @@ use super::PuzzleParams;
 use super::lines::lines;
 use super::run::{attempt_in, equation, expression_in};
 
-/// What a line announces.
+/// The kind of label on a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Label {
     Answer,
@@ -15,7 +15,7 @@ pub(super) enum Label {
 pub(super) struct LabelledLine {
     pub(super) label: Label,
     /// `None` is a refusal. Text that was meant as an expression but is malformed is still a
-    /// candidate (`(12 - 4) * 2.4`, a superfluous parenthesis): the validator says what is wrong,
+    /// candidate (`(12 - 4) * 2.4`, a superfluous parenthesis): the validator reports the fault,
     /// and no line of the working is used instead.
     pub(super) candidate: Option<String>,
 }
@@ -117,7 +117,7 @@ const NEGATIONS: [&str; 14] = [
     "nothing",
 ];
 
-/// What a refusal is about.
+/// Words for the subject of a refusal.
 const TOPICS: [&str; 23] = [
     "solution",
     "solutions",

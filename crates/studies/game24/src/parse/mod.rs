@@ -1,4 +1,4 @@
-//! The Game of 24: what the model wrote, the candidate in it, and whether it is correct.
+//! The Game of 24: from the model's text to the candidate in it, and the verdict on that.
 //!
 //! The rules come from the source document "Model Output Parsing Spec (Reasoning-Friendly)": the
 //! parser turns raw output into a candidate, and the validator turns the candidate into a verdict.

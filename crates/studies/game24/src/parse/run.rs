@@ -114,7 +114,7 @@ fn expressions(line: &str) -> impl Iterator<Item = (&str, Expression)> {
             let left_glued = before.is_some_and(glues) && !run.starts_with([' ', '\t']);
             rest = &rest[run.len()..];
             if let Some(after) = rest.strip_prefix(')') {
-                // `(3 * 3) - 6) * 7` is malformed: its left part is not what the model wrote.
+                // `(3 * 3) - 6) * 7` is malformed: the model did not mean its left part alone.
                 if after.trim_start_matches(' ').starts_with(continues) {
                     rest = "";
                     return None;
@@ -130,7 +130,7 @@ fn expressions(line: &str) -> impl Iterator<Item = (&str, Expression)> {
             if left_glued || right_glued {
                 continue;
             }
-            let text = trimmed(run);
+            let text = trim(run);
             if let Some(expression) = Expression::parse(text).filter(Expression::combines) {
                 return Some((text, expression));
             }
@@ -174,7 +174,7 @@ fn run(text: &str) -> &str {
 
 /// A run without characters that can neither begin nor end an expression. A dash followed by a
 /// space is punctuation.
-fn trimmed(run: &str) -> &str {
+fn trim(run: &str) -> &str {
     let is_space = |c: char| matches!(c, ' ' | '\t');
     let run =
         run.trim_end_matches(|c| is_space(c) || matches!(c, '(' | '+' | '-' | '*' | '/' | '.'));

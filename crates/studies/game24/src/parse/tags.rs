@@ -77,7 +77,7 @@ pub(super) fn unclosed_blocks(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The content of the last `\boxed{..}`, up to its closing brace or the end of the text.
-pub(super) fn boxed(text: &str) -> Option<&str> {
+pub(super) fn last_box(text: &str) -> Option<&str> {
     memchr(b'\\', text.as_bytes())?;
     let (_, content) = text.rsplit_once("\\boxed{")?;
     let mut depth = 1_usize;
@@ -94,7 +94,7 @@ pub(super) fn boxed(text: &str) -> Option<&str> {
 
 /// The last box, and where its content begins.
 pub(super) fn last_boxed_at(text: &str) -> Option<(usize, &str)> {
-    let content = boxed(text)?;
+    let content = last_box(text)?;
     Some((within(text, content), content))
 }
 

@@ -25,18 +25,18 @@ fn answer_block(text: &str, _: &PuzzleParams) -> Option<FoundValue<String>> {
     let (_, rest) = text.split_once("<answer>")?;
     let (content, _) = rest.split_once("</answer>")?;
     let line = lines(content).next()?;
-    filled(without_target(line))
+    non_empty(without_target(line))
 }
 
 fn output_line(text: &str, _: &PuzzleParams) -> Option<FoundValue<String>> {
     let line = lines(text).rev().find_map(|line| line.strip_prefix("Output:"))?;
-    filled(without_target(line))
+    non_empty(without_target(line))
 }
 
 fn bottom_scan(text: &str, params: &PuzzleParams) -> Option<FoundValue<String>> {
     lines(text).rev().find_map(|line| {
         let line = without_target(line.strip_prefix("Output:").unwrap_or(line));
-        if is_plausible(line, &params.numbers) { filled(line) } else { None }
+        if is_plausible(line, &params.numbers) { non_empty(line) } else { None }
     })
 }
 
@@ -51,6 +51,6 @@ fn is_plausible(line: &str, numbers: &[i64]) -> bool {
         && Expression::parse(line).is_some_and(|e| numbers.is_empty() || uses_exactly(&e, numbers))
 }
 
-fn filled(candidate: &str) -> Option<FoundValue<String>> {
+fn non_empty(candidate: &str) -> Option<FoundValue<String>> {
     (!candidate.is_empty()).then(|| FoundValue::plain(candidate.to_owned()))
 }

@@ -26,28 +26,28 @@ use super::PuzzleParams;
 use super::label::{Label, gives_up, is_refusal, last_label};
 use super::lines::lines;
 use super::run::{equation, expression_in, plausible_equation};
-use super::tags::{boxed, last_block, unclosed_blocks};
+use super::tags::{last_block, last_box, unclosed_blocks};
 use retold::parse::{FoundValue, Strategy};
 
 pub(super) const STRATEGIES: &[Strategy<PuzzleParams, String>] = &[
-    Strategy { method: "declined", find: declined_in_block },
+    Strategy { method: "declined", find: refusal_in_block },
     Strategy { method: "answer_block", find: answer_block },
     Strategy { method: "unclosed_answer_block", find: unclosed_answer_block },
     Strategy { method: "boxed", find: boxed_answer },
     Strategy { method: "answer_line", find: answer_line },
     Strategy { method: "got_output_format", find: output_line },
     Strategy { method: "whole_text", find: whole_text },
-    Strategy { method: "declined", find: declined },
+    Strategy { method: "declined", find: refusal },
     Strategy { method: "fallback_bottom_scan", find: bottom_scan },
 ];
 
 /// Whether the last complete block that is not blank says that there is no solution
 /// (`NO_SOLUTION`).
-fn declined_in_block(text: &str, params: &PuzzleParams) -> Option<FoundValue<String>> {
+fn refusal_in_block(text: &str, params: &PuzzleParams) -> Option<FoundValue<String>> {
     let answer = SplitAnswer::new(text);
     let content = last_block(answer.body)?.content;
     let declines = is_refusal(content) && expression_in(content, params).is_none();
-    declines.then(|| answer.found(String::new()))
+    declines.then(|| answer.found_value(String::new()))
 }
 
 /// The last complete block that is not blank. If it has no expression, its first line is still the
@@ -57,7 +57,7 @@ fn answer_block(text: &str, params: &PuzzleParams) -> Option<FoundValue<String>>
     let block = last_block(answer.body)?;
     let candidate = expression_in(block.content, params)
         .or_else(|| lines(block.content).next().map(str::to_owned));
-    let mut found = answer.found(candidate?);
+    let mut found = answer.found_value(candidate?);
     if block.is_repeated {
         found.warnings.push("several answer blocks: the last one counts".to_owned());
     }
@@ -76,7 +76,7 @@ fn unclosed_answer_block(text: &str, params: &PuzzleParams) -> Option<FoundValue
         }
         expression_in(line, params)
     })?;
-    let mut found = answer.found(candidate);
+    let mut found = answer.found_value(candidate);
     found.warnings.push("the answer tag is not closed: the answer may have been cut".to_owned());
     Some(found)
 }
@@ -85,24 +85,24 @@ fn unclosed_answer_block(text: &str, params: &PuzzleParams) -> Option<FoundValue
 /// this puzzle, and its line is left to the other strategies.
 fn boxed_answer(text: &str, params: &PuzzleParams) -> Option<FoundValue<String>> {
     let answer = SplitAnswer::new(text);
-    let candidate = expression_in(boxed(answer.body)?, params)?;
-    Some(answer.found(candidate))
+    let candidate = expression_in(last_box(answer.body)?, params)?;
+    Some(answer.found_value(candidate))
 }
 
 fn answer_line(text: &str, params: &PuzzleParams) -> Option<FoundValue<String>> {
-    labelled(text, params, Label::Answer)
+    by_label(text, params, Label::Answer)
 }
 
 fn output_line(text: &str, params: &PuzzleParams) -> Option<FoundValue<String>> {
-    labelled(text, params, Label::Output)
+    by_label(text, params, Label::Output)
 }
 
 /// The last decisive labelled line, if it has this label and gives an answer.
-fn labelled(text: &str, params: &PuzzleParams, label: Label) -> Option<FoundValue<String>> {
+fn by_label(text: &str, params: &PuzzleParams, label: Label) -> Option<FoundValue<String>> {
     let answer = SplitAnswer::new(text);
     let line = last_label(answer.body, params)?;
     let candidate = line.candidate.filter(|_| line.label == label)?;
-    Some(answer.found(candidate))
+    Some(answer.found_value(candidate))
 }
 
 /// A single line that is only an equation: whatever its numbers, it is the answer. With more lines,
@@ -115,25 +115,25 @@ fn whole_text(text: &str, _: &PuzzleParams) -> Option<FoundValue<String>> {
         return None;
     }
     let (candidate, _) = equation(line)?;
-    Some(answer.found(candidate))
+    Some(answer.found_value(candidate))
 }
 
 /// Whether the last decisive labelled line, or otherwise the last line, is a refusal.
-fn declined(text: &str, params: &PuzzleParams) -> Option<FoundValue<String>> {
+fn refusal(text: &str, params: &PuzzleParams) -> Option<FoundValue<String>> {
     let answer = SplitAnswer::new(text);
     let declines = last_label(answer.body, params).is_some() || {
         lines(answer.body)
             .next_back()
             .is_some_and(|line| gives_up(line) && plausible_equation(line, params).is_none())
     };
-    declines.then(|| answer.found(String::new()))
+    declines.then(|| answer.found_value(String::new()))
 }
 
 fn bottom_scan(text: &str, params: &PuzzleParams) -> Option<FoundValue<String>> {
     let answer = SplitAnswer::new(text);
     let mut lines = lines(answer.body).rev();
     let candidate = lines.find_map(|line| plausible_equation(line, params))?;
-    Some(answer.found(candidate))
+    Some(answer.found_value(candidate))
 }
 
 /// A text split into the model's reasoning and its answer.
@@ -163,7 +163,7 @@ impl<'t> SplitAnswer<'t> {
         SplitAnswer { reasoning: Some(reasoning), body }
     }
 
-    pub(super) fn found(&self, candidate: String) -> FoundValue<String> {
+    pub(super) fn found_value(&self, candidate: String) -> FoundValue<String> {
         let reasoning = self.reasoning.map(str::to_owned);
         FoundValue { value: candidate, reasoning, warnings: Vec::new() }
     }

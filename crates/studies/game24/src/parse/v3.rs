@@ -63,7 +63,7 @@ pub(super) fn decide(text: &str, params: &PuzzleParams) -> (&'static str, FoundV
     let answer = SplitAnswer::new(text);
     let body = answer.body;
     let (method, candidate, warning) = match explicit(body, params) {
-        Some(decided) => match corrected(body, decided.end, params) {
+        Some(decided) => match correction(body, decided.end, params) {
             Some(candidate) => ("answer_in_sentence", candidate, None),
             None if decided.is_denied && declines(body, params) => {
                 ("declined", String::new(), None)
@@ -72,13 +72,13 @@ pub(super) fn decide(text: &str, params: &PuzzleParams) -> (&'static str, FoundV
         },
         None => implicit(body, params),
     };
-    let mut found = answer.found(candidate);
+    let mut found = answer.found_value(candidate);
     found.warnings.extend(warning.map(str::to_owned));
     (method, found)
 }
 
 /// A sentence after the claim that corrects it.
-fn corrected(body: &str, end: usize, params: &PuzzleParams) -> Option<String> {
+fn correction(body: &str, end: usize, params: &PuzzleParams) -> Option<String> {
     let below = body.get(end..).filter(|below| !below.trim().is_empty())?;
     last_sentence(below, params, true)
 }
@@ -113,7 +113,7 @@ fn explicit(body: &str, params: &PuzzleParams) -> Option<DecisiveClaim> {
         (block, line) => line.or(block),
     };
     let after = complete.as_ref().map_or(0, |claim| claim.end);
-    let unclosed = unclosed(body, params);
+    let unclosed = unclosed_claim(body, params);
     match (complete, unclosed) {
         (Some(complete), Some((unclosed, false))) if unclosed.end > after => {
             // The block that was found may be the same one, closed.
@@ -162,7 +162,7 @@ fn of_line(body: &str, after: usize, claim: Claim) -> DecisiveClaim {
 
 /// The last opening tag that is followed by an expression, and whether the end of the text cut it
 /// off.
-fn unclosed(body: &str, params: &PuzzleParams) -> Option<(DecisiveClaim, bool)> {
+fn unclosed_claim(body: &str, params: &PuzzleParams) -> Option<(DecisiveClaim, bool)> {
     unclosed_blocks(body).find_map(|content| {
         let line = lines(content).next()?;
         let candidate = expression_in(line, params)?;

@@ -7,8 +7,8 @@
 //! - **length**: words (runs of letters and digits) and sentences;
 //! - **hedging**: words that weaken a claim ([`HEDGES`]);
 //! - **mentions of others**: how often other players are named by their avatars, and how many are;
-//! - **stated action**: the contribution that the player announces in the reasoning ([`stated`]),
-//!   for comparison with the actual one.
+//! - **stated action**: the contribution that the player announces in the reasoning
+//!   ([`stated_contribution`]), for comparison with the actual one.
 
 mod stated;
 
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-pub use stated::stated;
+pub use stated::stated_contribution;
 
 /// Words that weaken a claim. The list is this project's own, in the spirit of the literature on
 /// hedging but not copied from it: words that are hardly ever used in another sense. Numbers based

@@ -9,8 +9,11 @@ use super::{sentences, words};
 /// `contribute`, `move` or `withdraw` is followed, at most five words later, by a number or a word
 /// for all or nothing. Clauses about others and hypothetical clauses do not count. A number of
 /// coins withdrawn is converted into what remains.
-pub fn stated(reasoning: &str, endowment: i64) -> Option<i64> {
-    sentences(reasoning).flat_map(clauses).filter_map(|clause| announced(clause, endowment)).last()
+pub fn stated_contribution(reasoning: &str, endowment: i64) -> Option<i64> {
+    sentences(reasoning)
+        .flat_map(clauses)
+        .filter_map(|clause| announced_amount(clause, endowment))
+        .last()
 }
 
 fn clauses(sentence: &str) -> impl Iterator<Item = &str> {
@@ -42,7 +45,7 @@ const NOT_OWN: [&str; 18] = [
     "than",
 ];
 
-fn announced(clause: &str, endowment: i64) -> Option<i64> {
+fn announced_amount(clause: &str, endowment: i64) -> Option<i64> {
     let words: Vec<String> = words(clause).map(str::to_lowercase).collect();
     let (at, withdraws) = words.iter().enumerate().rev().find_map(|(at, word)| {
         let contributes = word.starts_with("contribut") || word == "move" || word == "moving";

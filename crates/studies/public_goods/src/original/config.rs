@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::NAME;
 
-/// `config.json`, as the original program writes it: the game's parameters, its name, and what is of no use here.
+/// `config.json`, as the original program writes it: the game's parameters, its name, and fields of no use here.
 #[derive(Deserialize)]
 pub(super) struct RunConfig {
     pub(super) experiment_id: String,

@@ -34,7 +34,7 @@ pub(super) fn read(
     let mut answers = Vec::new();
     for game in &state.games {
         for round in &game.rounds {
-            for (turn, stage, by, result) in decided(game, round) {
+            for (turn, stage, by, result) in decisions(game, round) {
                 // If the amount is asked for separately, the reasoning is in the preceding answer.
                 if stage == Stage::Contribution && config.decision_apart {
                     let reasoned = DecidingAnswer { method: by.method.clone(), sample: 0 };
@@ -59,7 +59,7 @@ fn read_answer(
     let (call, sample) = (stage.call(turn), by.sample);
     let missing = || OutputError::Missing { what: format!("the answer of {call} sample {sample}") };
     let path = CallPath::new(call.clone()).map_err(|_| missing())?;
-    let Some((time, Content::Text(text))) = record.answered(&path, sample)? else {
+    let Some((time, Content::Text(text))) = record.answer_with_time(&path, sample)? else {
         return Err(missing());
     };
     let decision = record.decision(&path, sample)?;
@@ -68,7 +68,7 @@ fn read_answer(
 }
 
 /// The decisions in a round, with their answers.
-fn decided(game: &Game, round: &Round) -> Vec<(PlayerTurn, Stage, DecidingAnswer, String)> {
+fn decisions(game: &Game, round: &Round) -> Vec<(PlayerTurn, Stage, DecidingAnswer, String)> {
     let turn = |agent| PlayerTurn { game: game.number, round: round.number, agent };
     let mut all = Vec::new();
     for message in &round.messages {

@@ -8,7 +8,7 @@ use crate::state::{Game, PlayedGames, Round};
 use retold_study::table::Table;
 
 /// Every game's settled rounds.
-fn settled(state: &PlayedGames) -> impl Iterator<Item = (&Game, &Round)> {
+fn settled_rounds(state: &PlayedGames) -> impl Iterator<Item = (&Game, &Round)> {
     let rounds = state.games.iter().flat_map(|game| game.rounds.iter().map(move |r| (game, r)));
     rounds.filter(|(_, round)| round.settled.is_some())
 }
@@ -41,7 +41,7 @@ pub(super) fn game_log(
         ],
     );
     let enabled = |kind| rules.incentives.iter().any(|incentive| incentive.kind == kind);
-    for (game, round) in settled(state) {
+    for (game, round) in settled_rounds(state) {
         let Some(settled) = &round.settled else { continue };
         let units = round.units();
         for payoff in &settled.payoffs {
@@ -64,7 +64,7 @@ pub(super) fn game_log(
                 float(payoff.coins),
                 float(payoff.wallet),
                 float(settled.public_fund),
-                times.settled(game.number, round.number),
+                times.settlement(game.number, round.number),
             ]);
             table.row(row);
         }
@@ -160,7 +160,7 @@ pub(super) fn redistribution_details(
                         scaled.to_owned(),
                         (units.actual as f64 * incentive.cost).to_string(),
                         incentive.effect(units.actual).abs().to_string(),
-                        times.redistributed(turn),
+                        times.redistribution(turn),
                     ]);
                     table.row(row);
                 }

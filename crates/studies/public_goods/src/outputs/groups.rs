@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::answers::CountedAnswer;
-use super::reasoning::{counted, reasoned};
+use super::reasoning::{measure_answer, reasoned_answers};
 use super::row::{RowHead, float};
 use crate::groups::mean as centre;
 use crate::report::mean;
@@ -61,11 +61,12 @@ pub(super) fn reasoning_groups(
     );
     for ((game, agent, group), [x, y]) in state.groups.iter().zip(in_a_plane(&centres)) {
         let Some(played) = state.game(*game) else { continue };
-        let own = reasoned(answers).filter(|(told, _)| {
+        let own = reasoned_answers(answers).filter(|(told, _)| {
             (told.turn.game, told.turn.agent) == (*game, *agent)
                 && told.stage == Stage::Contribution
         });
-        let own: Vec<_> = own.map(|(told, text)| counted(rules, state, told, text)).collect();
+        let own: Vec<_> =
+            own.map(|(told, text)| measure_answer(rules, state, told, text)).collect();
         let rounds = played.rounds.iter().filter_map(|round| round.contribution(*agent));
         let coins: Vec<f64> = rounds.map(|c| c.coins as f64).collect();
         let words: Vec<f64> = own.iter().map(|c| c.measures.words.into()).collect();

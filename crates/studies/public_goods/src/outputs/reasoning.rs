@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::answers::CountedAnswer;
 use super::row::{RowHead, float};
 use crate::actions::{Mean, action, means};
-use crate::measures::{Measures, measure, stated};
+use crate::measures::{Measures, measure, stated_contribution};
 use crate::report::mean;
 use crate::rules::GameRules;
 use crate::stage::Stage;
@@ -13,7 +13,9 @@ use crate::state::PlayedGames;
 use retold_study::table::Table;
 
 /// The answers that have a reasoning.
-pub(super) fn reasoned(answers: &[CountedAnswer]) -> impl Iterator<Item = (&CountedAnswer, &str)> {
+pub(super) fn reasoned_answers(
+    answers: &[CountedAnswer],
+) -> impl Iterator<Item = (&CountedAnswer, &str)> {
     answers.iter().filter_map(|told| Some((told, told.reasoning.as_deref()?)))
 }
 
@@ -33,7 +35,7 @@ pub(super) struct MeasuredReasoning {
 }
 
 /// Counts in the reasoning of an answer.
-pub(super) fn counted(
+pub(super) fn measure_answer(
     rules: &GameRules,
     state: &PlayedGames,
     told: &CountedAnswer,
@@ -47,7 +49,7 @@ pub(super) fn counted(
     let round = game.and_then(|game| game.round(told.turn.round));
     MeasuredReasoning {
         measures: measure(reasoning, &others),
-        stated: contributes.then(|| stated(reasoning, rules.endowment)).flatten(),
+        stated: contributes.then(|| stated_contribution(reasoning, rules.endowment)).flatten(),
         action: round.and_then(|round| action(round, told.stage, told.turn.agent)),
     }
 }
@@ -68,7 +70,7 @@ pub(super) fn reasoning(head: &RowHead, state: &PlayedGames, answers: &[CountedA
             "reasoning",
         ],
     );
-    for (told, reasoning) in reasoned(answers) {
+    for (told, reasoning) in reasoned_answers(answers) {
         let mut row = told.begin(head, state);
         row.extend([model(state, told), told.prompt_type(), reasoning].map(str::to_owned));
         table.row(row);
@@ -107,8 +109,9 @@ pub(super) fn measures(
         ],
     );
     let maybe = |n: Option<i64>| n.map_or_else(String::new, |n| n.to_string());
-    for (told, reasoning) in reasoned(answers) {
-        let MeasuredReasoning { measures, stated, action } = counted(rules, state, told, reasoning);
+    for (told, reasoning) in reasoned_answers(answers) {
+        let MeasuredReasoning { measures, stated, action } =
+            measure_answer(rules, state, told, reasoning);
         let Measures { words, sentences, hedges, mentions, others_named } = measures;
         let agrees = stated.map(|stated| Some(stated) == action);
         let mut row = told.begin(head, state);
@@ -187,7 +190,7 @@ pub(super) fn by_model(rules: &GameRules, state: &PlayedGames, answers: &[Counte
         let key = (model(state, told), told.prompt_type());
         let (_, sum) = sums.entry(key).or_insert_with(|| (told.stage, ReasoningSum::default()));
         if let Some(reasoning) = &told.reasoning {
-            sum.add(&counted(rules, state, told, reasoning));
+            sum.add(&measure_answer(rules, state, told, reasoning));
         }
     }
     let actions = means(state, |action| (action.llm_model, action.stage));
@@ -216,7 +219,7 @@ pub(super) fn situations(
         let key = (told.turn.game, told.turn.round, told.stage, model(state, told));
         let sum = sums.entry(key).or_default();
         if let Some(reasoning) = &told.reasoning {
-            sum.add(&counted(rules, state, told, reasoning));
+            sum.add(&measure_answer(rules, state, told, reasoning));
         }
     }
     let actions = means(state, |action| {

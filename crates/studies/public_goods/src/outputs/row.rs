@@ -1,4 +1,4 @@
-//! What the rows of all tables have in common.
+//! The columns that the rows of all tables have in common.
 
 use crate::state::Game;
 

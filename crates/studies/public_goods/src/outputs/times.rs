@@ -39,7 +39,7 @@ impl Times {
     }
 
     /// When a round was settled.
-    pub(super) fn settled(&self, game: u32, round: u32) -> String {
+    pub(super) fn settlement(&self, game: u32, round: u32) -> String {
         text(self.settled.get(&(game, round)))
     }
 
@@ -49,7 +49,7 @@ impl Times {
     }
 
     /// When a player punished or rewarded.
-    pub(super) fn redistributed(&self, turn: PlayerTurn) -> String {
+    pub(super) fn redistribution(&self, turn: PlayerTurn) -> String {
         text(self.redistributed.get(&turn))
     }
 }

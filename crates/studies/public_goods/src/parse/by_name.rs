@@ -89,7 +89,7 @@ fn of_names(text: &str, names: &[String]) -> Option<Vec<i64>> {
     }
     let mut units: Vec<Option<i64>> = vec![None; names.len()];
     for clause in clauses(&text) {
-        let Some((name, number)) = stated(&clause) else { continue };
+        let Some((name, number)) = assignment(&clause) else { continue };
         let known = units.get_mut(name)?;
         if known.is_some_and(|known| known != number) {
             return None;
@@ -127,7 +127,7 @@ fn with_stand_in(text: &str, name: &str, stand_in: char) -> String {
 }
 
 /// The name and the number of a clause, if it assigns one to the other.
-fn stated(clause: &str) -> Option<(usize, i64)> {
+fn assignment(clause: &str) -> Option<(usize, i64)> {
     let words: Vec<&str> = clause.split_whitespace().collect();
     let name_of = |word: &str| {
         let stand_in = u32::from(word.chars().next()?);

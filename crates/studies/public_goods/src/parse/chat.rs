@@ -1,4 +1,4 @@
-//! `chat@2`: what the player said to the others, without anything that the player only thought.
+//! `chat@2`: the player's message to the others, without the player's private thoughts.
 //!
 //! - **The last complete tag outside the reasoning** decides, as for contributions.
 //! - **An unclosed tag** has its own method: either the message was cut off, or only its closing
@@ -9,7 +9,7 @@
 
 use super::ChatParams;
 use super::turn::AnswerTurn;
-use super::v1::shortened;
+use super::v1::shorten;
 use retold::parse::{FoundValue, Strategy};
 
 pub(super) const STRATEGIES: &[Strategy<ChatParams, String>] = &[
@@ -29,15 +29,15 @@ fn message<'t>(turn: &AnswerTurn<'t>) -> Option<&'t str> {
 
 fn silent(text: &str, params: &ChatParams) -> Option<FoundValue<String>> {
     let turn = AnswerTurn::new(text, TAG);
-    let said = cleaned(message(&turn)?);
+    let said = clean(message(&turn)?);
     let word = said.trim_matches(|c: char| !c.is_alphanumeric());
     let is_silence = ["nothing", "silence", "silent"].iter().any(|w| word.eq_ignore_ascii_case(w));
-    (is_silence || said.is_empty()).then(|| found("", &turn, params))
+    (is_silence || said.is_empty()).then(|| found_message("", &turn, params))
 }
 
 fn message_tag(text: &str, params: &ChatParams) -> Option<FoundValue<String>> {
     let turn = AnswerTurn::new(text, TAG);
-    let mut found = found(cleaned(turn.blocks.last()?), &turn, params);
+    let mut found = found_message(clean(turn.blocks.last()?), &turn, params);
     if turn.blocks.len() > 1 {
         found.warnings.push("several message tags: the last one counts".to_owned());
     }
@@ -46,33 +46,33 @@ fn message_tag(text: &str, params: &ChatParams) -> Option<FoundValue<String>> {
 
 fn unclosed_tag(text: &str, params: &ChatParams) -> Option<FoundValue<String>> {
     let turn = AnswerTurn::new(text, TAG);
-    let mut found = found(cleaned(turn.unclosed?), &turn, params);
+    let mut found = found_message(clean(turn.unclosed?), &turn, params);
     found.warnings.push("the message tag is not closed: the message may have been cut".to_owned());
     Some(found)
 }
 
 fn whole_text(text: &str, params: &ChatParams) -> Option<FoundValue<String>> {
     let turn = AnswerTurn::new(text, TAG);
-    let said = turn.body().map(cleaned)?;
-    Some(found(said, &turn, params))
+    let said = turn.body().map(clean)?;
+    Some(found_message(said, &turn, params))
 }
 
 fn tag_in_reasoning(text: &str, params: &ChatParams) -> Option<FoundValue<String>> {
     let turn = AnswerTurn::new(text, TAG);
-    let said = cleaned(turn.blocks_in_reasoning.last()?);
-    Some(found(said, &turn, params))
+    let said = clean(turn.blocks_in_reasoning.last()?);
+    Some(found_message(said, &turn, params))
 }
 
 /// The last resort: there is only reasoning, or nothing.
 pub(super) fn no_message(text: &str, params: &ChatParams) -> FoundValue<String> {
     let turn = AnswerTurn::new(text, TAG);
-    let mut found = found("", &turn, params);
+    let mut found = found_message("", &turn, params);
     found.warnings.push("no message found: silence".to_owned());
     found
 }
 
 /// Removes a phrase that announces the message, a code fence, and quotes around the whole message.
-fn cleaned(text: &str) -> &str {
+fn clean(text: &str) -> &str {
     let mut said = text.trim();
     if let Some(inner) = said.strip_prefix("```").and_then(|t| t.strip_suffix("```")) {
         said = inner.trim();
@@ -93,8 +93,8 @@ fn cleaned(text: &str) -> &str {
     said
 }
 
-fn found(said: &str, turn: &AnswerTurn<'_>, params: &ChatParams) -> FoundValue<String> {
-    let value = shortened(said, params.max_chars);
+fn found_message(said: &str, turn: &AnswerTurn<'_>, params: &ChatParams) -> FoundValue<String> {
+    let value = shorten(said, params.max_chars);
     let mut warnings = Vec::new();
     if value.len() != said.len() {
         warnings.push(format!("the message was cut to {} characters", params.max_chars));

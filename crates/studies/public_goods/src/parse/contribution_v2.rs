@@ -68,25 +68,25 @@ fn whole_text_integer(text: &str, params: &ContributionParams) -> Option<FoundVa
 
 /// The last number directly after `contribute`, `contribution:` and the like, without a tag.
 fn labelled_number(text: &str, params: &ContributionParams) -> Option<FoundValue<i64>> {
-    let turn = untagged(text)?;
+    let turn = turn_without_tag(text)?;
     let number = turn.pieces().filter_map(after_label).last()?;
     Some(coins(number, &turn, params))
 }
 
 fn only_number_in_text(text: &str, params: &ContributionParams) -> Option<FoundValue<i64>> {
-    let turn = untagged(text)?;
+    let turn = turn_without_tag(text)?;
     Some(coins(only_number(turn.body()?)?, &turn, params))
 }
 
 fn tag_in_reasoning(text: &str, params: &ContributionParams) -> Option<FoundValue<i64>> {
-    let turn = untagged(text)?;
+    let turn = turn_without_tag(text)?;
     let number = only_number(turn.blocks_in_reasoning.last()?)?;
     Some(coins(number, &turn, params))
 }
 
 /// The turn, if it has no tag outside the reasoning. An unreadable tag is an unreadable answer, and
 /// the text around it does not replace it.
-fn untagged(text: &str) -> Option<AnswerTurn<'_>> {
+fn turn_without_tag(text: &str) -> Option<AnswerTurn<'_>> {
     let turn = AnswerTurn::new(text, TAG);
     (turn.blocks.is_empty() && turn.unclosed.is_none()).then_some(turn)
 }
@@ -143,7 +143,7 @@ pub(super) fn coins(
         };
         warnings.push(format!("{written} is not from 0 to {endowment}: clamped"));
     }
-    let value = params.contribution_type.allowed(in_range, endowment);
+    let value = params.contribution_type.nearest_allowed(in_range, endowment);
     if value != in_range {
         warnings.push(format!("{in_range} is neither nothing nor all: the nearer one counts"));
     }

@@ -31,7 +31,7 @@ pub(super) const METHODS: &[&str] = &[
 pub(super) fn decide(text: &str, params: &ContributionParams) -> (&'static str, FoundValue<i64>) {
     let seen = visible(text);
     let turn = AnswerTurn::new(&seen, TAG);
-    let (method, number) = stated(&turn, params.endowment());
+    let (method, number) = read_number(&turn, params.endowment());
     let mut found = coins(number, &turn, params);
     match method {
         "default" => {
@@ -50,7 +50,7 @@ pub(super) fn decide(text: &str, params: &ContributionParams) -> (&'static str, 
     (method, found)
 }
 
-fn stated<'t>(turn: &AnswerTurn<'t>, endowment: i64) -> (&'static str, Number<'t>) {
+fn read_number<'t>(turn: &AnswerTurn<'t>, endowment: i64) -> (&'static str, Number<'t>) {
     let read = |text: &'t str| {
         only_number(text).or_else(|| Some(amount(text, endowment)?.0)).or_else(|| word(text))
     };

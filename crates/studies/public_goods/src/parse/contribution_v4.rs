@@ -1,9 +1,9 @@
-//! `contribution@4`: like version 3, but where no amount is stated, it reads what the document does.
+//! `contribution@4`: like version 3, but where no amount is stated, it follows the document's rule.
 //!
 //! - **The first number** of the text outside the reasoning counts if nothing else does: the
 //!   document's rule, which also holds for two alternatives (`10 or 15`), in a tag or not.
-//! - **The exception**: what others gave (`The others gave 4 and 6.`) is nobody's own amount. The
-//!   document takes the first of these numbers.
+//! - **The exception**: an amount given by others (`The others gave 4 and 6.`) is nobody's own
+//!   amount. The document takes the first of these numbers.
 //! - **The reasoning is not searched**, as in version 2. The document takes the first number in it
 //!   where an answer was cut off before the amount.
 //! - **Sentences in other languages** (`Von meinen 20 Münzen gebe ich 12`) are read like English ones:
@@ -41,7 +41,7 @@ pub(super) fn decide(text: &str, params: &ContributionParams) -> (&'static str, 
     let said = SaidByPlayer::new(&turn);
     let Some((method, number)) = said.amount(&turn, params.endowment()) else {
         let half = params.endowment() / 2;
-        let mut found = coins(counted(0), &turn, params);
+        let mut found = coins(plain_number(0), &turn, params);
         found.value = half;
         found.warnings = vec!["no contribution found: half the endowment".to_owned()];
         return ("default", found);
@@ -62,7 +62,7 @@ pub(super) fn decide(text: &str, params: &ContributionParams) -> (&'static str, 
     (method, found)
 }
 
-fn counted(value: i64) -> Number<'static> {
+fn plain_number(value: i64) -> Number<'static> {
     Number { value, cut: false, huge: None, grouped: None }
 }
 

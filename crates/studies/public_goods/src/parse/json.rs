@@ -40,7 +40,7 @@ const CONTRIBUTION: &[Strategy<ContributionParams, Option<i64>>] = &[
 const CONTRIBUTION_2: &[Strategy<ContributionParams, Option<i64>>] = &[
     Strategy { method: "first_json_object", find: contribution_2 },
     Strategy { method: "repaired_json_object", find: repaired_contribution_2 },
-    Strategy { method: "labelled_number", find: labelled },
+    Strategy { method: "labelled_number", find: amount_by_key },
 ];
 
 const ACTIONS_2: &[Strategy<NoParams, BTreeMap<String, i64>>] = &[
@@ -130,7 +130,7 @@ fn strict(text: &str) -> Option<Map<String, Value>> {
 }
 
 /// The first object, parsed with repairs, and the repairs.
-fn repaired(text: &str) -> Option<(Map<String, Value>, Vec<String>)> {
+fn repair_object(text: &str) -> Option<(Map<String, Value>, Vec<String>)> {
     let rest = text.get(text.find('{')?..)?;
     let first = RepairEdition::First.first(rest)?;
     let Value::Object(object) = first.value else {
@@ -147,7 +147,7 @@ fn repaired_contribution(
     text: &str,
     params: &ContributionParams,
 ) -> Option<FoundValue<Option<i64>>> {
-    let (object, warnings) = repaired(text)?;
+    let (object, warnings) = repair_object(text)?;
     coins(&object, params, warnings)
 }
 
@@ -157,17 +157,17 @@ fn coins(
     warnings: Vec<String>,
 ) -> Option<FoundValue<Option<i64>>> {
     let amount = whole(object.get("contribution")?)?;
-    Some(allowed(amount, params, warnings, reasoning(object)))
+    Some(allowed_amount(amount, params, warnings, reasoning(object)))
 }
 
 /// The amount that the game allows.
-fn allowed(
+fn allowed_amount(
     amount: i64,
     params: &ContributionParams,
     mut warnings: Vec<String>,
     reasoning: Option<String>,
 ) -> FoundValue<Option<i64>> {
-    let value = params.contribution_type.allowed(amount, params.endowment());
+    let value = params.contribution_type.nearest_allowed(amount, params.endowment());
     if value != amount {
         warnings.push(format!("{amount} is not an allowed amount: {value} counts"));
     }
@@ -217,7 +217,7 @@ fn amount_in(text: &str, params: &ContributionParams) -> Option<(FoundValue<Opti
     if key != KEYS[0] {
         warnings.push(format!("the amount stands under {:?}", printable(&key, 40)));
     }
-    Some((allowed(amount, params, warnings, reasoning(&object)), is_repaired))
+    Some((allowed_amount(amount, params, warnings, reasoning(&object)), is_repaired))
 }
 
 /// Whether an object is an answer, legible or not: later objects are rounds that the model invents.
@@ -237,7 +237,7 @@ fn legible(value: &Value, endowment: i64) -> Option<i64> {
 }
 
 /// The number directly after the key, if no object can be read: `contribution: 10`.
-fn labelled(text: &str, params: &ContributionParams) -> Option<FoundValue<Option<i64>>> {
+fn amount_by_key(text: &str, params: &ContributionParams) -> Option<FoundValue<Option<i64>>> {
     let seen = visible(text);
     // All of these keys contain it, and few texts without an object do.
     if !mentions(&seen, "contribut") || objects(&seen).any(|(object, _)| answers(&object)) {
@@ -253,7 +253,7 @@ fn labelled(text: &str, params: &ContributionParams) -> Option<FoundValue<Option
         only_number(rest.get(..digits)?)
     })?;
     let warnings = vec!["no JSON object holds the amount: it stands behind its key".to_owned()];
-    Some(allowed(number.value, params, warnings, None))
+    Some(allowed_amount(number.value, params, warnings, None))
 }
 
 /// Whether an ASCII text is contained in a text, ignoring case.
@@ -302,7 +302,7 @@ fn actions(text: &str, _: &NoParams) -> Option<FoundValue<BTreeMap<String, i64>>
 }
 
 fn repaired_actions(text: &str, _: &NoParams) -> Option<FoundValue<BTreeMap<String, i64>>> {
-    let (object, warnings) = repaired(text)?;
+    let (object, warnings) = repair_object(text)?;
     units(&object, warnings)
 }
 

@@ -31,7 +31,7 @@
 //! The tests count them on the bare answers, and `check` lists them on the imported runs.
 //!
 //! A contribution is the number in the tag. With [`ContributionFraming::OptOut`], that is what the player
-//! WITHDRAWS: [`contributed`] converts it into what remains in the pot.
+//! WITHDRAWS: [`contribution_of`] converts it into what remains in the pot.
 
 mod by_name;
 mod chat;
@@ -71,7 +71,7 @@ impl ContributionType {
     /// The allowed amount for a stated one: within the range, and with
     /// [`ContributionType::AllOrNothing`] the nearer end of it, where half counts as all.
     #[must_use]
-    pub fn allowed(self, amount: i64, endowment: i64) -> i64 {
+    pub fn nearest_allowed(self, amount: i64, endowment: i64) -> i64 {
         match self {
             ContributionType::Variable => amount.clamp(0, endowment.max(0)),
             // `amount < endowment / 2` without halves or overflow.
@@ -94,7 +94,7 @@ pub enum ContributionFraming {
 
 /// What a player contributes who stated `amount`, depending on the framing.
 #[must_use]
-pub fn contributed(amount: i64, framing: ContributionFraming, endowment: i64) -> i64 {
+pub fn contribution_of(amount: i64, framing: ContributionFraming, endowment: i64) -> i64 {
     match framing {
         ContributionFraming::OptIn => amount,
         ContributionFraming::OptOut => endowment.saturating_sub(amount),
@@ -108,7 +108,7 @@ pub struct ContributionParams {
     /// What a player has, which is the most that can be moved.
     #[serde(default = "twenty")]
     pub endowment: u32,
-    /// The allowed amounts. Version 1 only uses the range; see [`ContributionType::allowed`].
+    /// The allowed amounts. Version 1 only uses the range; see [`ContributionType::nearest_allowed`].
     #[serde(default)]
     pub contribution_type: ContributionType,
 }

@@ -22,7 +22,7 @@ impl PartialEq for Number<'_> {
 /// All numbers in a text: digits with an optional sign and fraction. A sign after a digit or a
 /// letter is a dash (`10-20`, `agent-3`), and digits inside a word are not a number.
 pub(super) fn numbers(text: &str) -> impl Iterator<Item = Number<'_>> {
-    found(text, false)
+    scan(text, false)
 }
 
 /// Characters that only occur as separators between thousands. A full stop may be a decimal point,
@@ -48,7 +48,7 @@ fn groups(first: &str, before: Option<char>, rest: &str) -> usize {
 }
 
 /// All numbers in a text; with `grouped`, separators between thousands belong to them.
-fn found(text: &str, grouped: bool) -> impl Iterator<Item = Number<'_>> {
+fn scan(text: &str, grouped: bool) -> impl Iterator<Item = Number<'_>> {
     let bytes = text.as_bytes();
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -107,7 +107,7 @@ fn found(text: &str, grouped: bool) -> impl Iterator<Item = Number<'_>> {
 /// The only number in a text, possibly with separators between thousands; `None` if there are
 /// several different ones.
 pub(super) fn only_number(text: &str) -> Option<Number<'_>> {
-    let mut all = found(text, true);
+    let mut all = scan(text, true);
     let first = all.next()?;
     all.all(|other| other == first).then_some(first)
 }

@@ -1,4 +1,4 @@
-//! What a player says of itself: a text without what it says others gave.
+//! A player's statements about itself: a text without its clauses about the gifts of others.
 //!
 //! A clause is about others if it has a verb of giving, nobody says `I` in it, and it names others
 //! or is in the past (`DOG gave 4`). A label (`Contributed: 10`) and a verb at the beginning
@@ -29,7 +29,7 @@ const CONJUNCTIONS: [&str; 14] = [
 /// The clauses of a text that are not about others. Numbers beside letters of a script without
 /// spaces stand apart, so that they are words of their own.
 pub(super) fn own_words(text: &str) -> String {
-    let text = spaced(text);
+    let text = add_spaces(text);
     let mut own = String::with_capacity(text.len());
     for sentence in sentences(&text) {
         let mut clause = String::new();
@@ -98,7 +98,7 @@ fn is_about_others(clause: &str) -> bool {
 }
 
 /// A text with spaces between digits and the letters of scripts that write none.
-fn spaced(text: &str) -> String {
+fn add_spaces(text: &str) -> String {
     let is_spaceless = |c: char| matches!(c, '\u{e00}'..='\u{eff}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}');
     let mut spaced = String::with_capacity(text.len());
     let mut before = ' ';

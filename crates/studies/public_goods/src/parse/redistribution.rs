@@ -230,17 +230,17 @@ impl List {
                 list.warnings.extend(repairs.map(|r| format!("JSON: {}", r.as_str())));
                 return Some(list);
             }
-            return if is_legible { List::bracketed(text) } else { None };
+            return if is_legible { List::from_brackets(text) } else { None };
         }
         if is_legible && text.starts_with('{') {
-            return List::bracketed(text);
+            return List::from_brackets(text);
         }
         let is_plain = |c: char| c.is_ascii_digit() || c.is_whitespace() || ",;-.+()".contains(c);
         (!text.is_empty() && text.chars().all(is_plain)).then(|| List::of_numbers(text))?
     }
 
     /// Numbers with only separators in between, in brackets of any kind.
-    fn bracketed(text: &str) -> Option<List> {
+    fn from_brackets(text: &str) -> Option<List> {
         let is_bracket = |c: char| matches!(c, '[' | ']' | '{' | '}' | '(' | ')' | '`');
         let inner = text.trim_matches(|c: char| is_bracket(c) || c.is_whitespace());
         let is_plain = |c: char| c.is_ascii_digit() || c.is_whitespace() || ",;-.|".contains(c);

@@ -52,7 +52,7 @@ const WORDS: [&str; 21] = [
     "twenty",
 ];
 
-/// What the part of the sentence before a word is about.
+/// The subject of the part of the sentence before a word.
 #[derive(Clone, Copy, PartialEq)]
 enum About {
     Nothing,

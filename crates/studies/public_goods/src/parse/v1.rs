@@ -77,7 +77,7 @@ fn whole_text_array(text: &str, params: &RedistributionParams) -> Option<FoundVa
 fn all_numbers(text: &str, params: &RedistributionParams) -> Option<FoundValue<Vec<i64>>> {
     digit_runs(text).next()?;
     let numbers = digit_runs(text).take(params.targets).map(|(_, digits)| number(digits));
-    Some(filled(numbers.collect(), params))
+    Some(pad(numbers.collect(), params))
 }
 
 /// A JSON array of anything that Python's `int` accepts.
@@ -86,7 +86,7 @@ fn units(text: &str, params: &RedistributionParams) -> Option<FoundValue<Vec<i64
         return None;
     };
     let units = items.iter().take(params.targets).map(|item| to_int(item).map(|n| n.max(0)));
-    Some(filled(units.collect::<Option<_>>()?, params))
+    Some(pad(units.collect::<Option<_>>()?, params))
 }
 
 fn to_int(item: &Value) -> Option<i64> {
@@ -100,25 +100,25 @@ fn to_int(item: &Value) -> Option<i64> {
     }
 }
 
-fn filled(mut units: Vec<i64>, params: &RedistributionParams) -> FoundValue<Vec<i64>> {
+fn pad(mut units: Vec<i64>, params: &RedistributionParams) -> FoundValue<Vec<i64>> {
     units.resize(params.targets, 0);
     FoundValue::plain(units)
 }
 
 fn message_tag(text: &str, params: &ChatParams) -> Option<FoundValue<String>> {
-    Some(cleaned(content(text, "<MESSAGE>", "</MESSAGE>")?, params))
+    Some(clean(content(text, "<MESSAGE>", "</MESSAGE>")?, params))
 }
 
 /// The last resort: the whole text is the message.
 pub(super) fn whole_text(text: &str, params: &ChatParams) -> FoundValue<String> {
-    cleaned(text, params)
+    clean(text, params)
 }
 
 /// The phrases that the original program removes, each once, in this order.
 const PREFIXES: [&str; 6] =
     ["I say: ", "I would say: ", "My message is: ", "I respond: ", "I send: ", "Message: "];
 
-fn cleaned(text: &str, params: &ChatParams) -> FoundValue<String> {
+fn clean(text: &str, params: &ChatParams) -> FoundValue<String> {
     let mut message = strip(text);
     for prefix in PREFIXES {
         let start = message.get(..prefix.len());
@@ -126,7 +126,7 @@ fn cleaned(text: &str, params: &ChatParams) -> FoundValue<String> {
             message = strip(message.get(prefix.len()..).unwrap_or(""));
         }
     }
-    FoundValue::plain(shortened(strip(without_quotes(message)), params.max_chars))
+    FoundValue::plain(shorten(strip(without_quotes(message)), params.max_chars))
 }
 
 /// Removes quotes around the whole message. A single quote character counts as both.
@@ -141,7 +141,7 @@ fn without_quotes(message: &str) -> &str {
     message
 }
 
-pub(super) fn shortened(message: &str, max_chars: usize) -> String {
+pub(super) fn shorten(message: &str, max_chars: usize) -> String {
     let kept = head(message, max_chars);
     if kept.len() < message.len() { format!("{kept}...") } else { message.to_owned() }
 }

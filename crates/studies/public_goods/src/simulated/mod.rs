@@ -7,8 +7,8 @@
 //!   average in the round before) or a free rider, determined by the instructions: avatar, persona
 //!   and rules.
 //! - It punishes those who gave less than itself, and rewards those who gave as much or more.
-//! - Its reasoning says so, in words of its type. One in twelve finally does something other than
-//!   what the reasoning says.
+//! - Its reasoning says so, in words of its type. One in twelve finally acts against its own
+//!   reasoning.
 //! - A malformed answer is a refusal, an answer without tags, one with two amounts, one with the
 //!   wrong length, an amount out of range, a tag within the reasoning, or a tag that is not closed.
 
@@ -64,7 +64,7 @@ struct Act {
 }
 
 impl Act {
-    /// What a prompt asks for in tags; `None` if it asks for something else.
+    /// The tagged answer that a prompt asks for; `None` if it asks for something else.
     fn new(prompt: &PromptReading<'_>, dice: &mut Dice) -> Option<Act> {
         let kind = Type::new(prompt.instructions);
         let (reasoning, tag, action) = match prompt.stage {
@@ -106,13 +106,13 @@ impl Player for SimulatedPlayers {
             };
         };
         match dice.below(12) {
-            0 => format!("```xml\n{}\n```", speech::tagged(&reasoning, tag, &action)),
+            0 => format!("```xml\n{}\n```", speech::in_tags(&reasoning, tag, &action)),
             1 => format!("<{tag}>{action}</{tag}>"),
-            _ => speech::tagged(&reasoning, tag, &action),
+            _ => speech::in_tags(&reasoning, tag, &action),
         }
     }
 
-    fn malformed(&self, request: &Request, dice: &mut Dice) -> Vec<(&'static str, String)> {
+    fn defects(&self, request: &Request, dice: &mut Dice) -> Vec<(&'static str, String)> {
         match Act::new(&PromptReading::read(&request.messages()), dice) {
             Some(Act { reasoning, tag, action }) => speech::broken(&reasoning, tag, &action),
             None => Vec::new(),

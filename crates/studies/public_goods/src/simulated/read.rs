@@ -1,6 +1,6 @@
-//! Recognises what a prompt asks for by its words, as a model would.
+//! Recognises the question of a prompt by its words, as a model would.
 
-/// What is asked.
+/// The question of a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AskedStage {
     Chat,
@@ -19,11 +19,11 @@ pub(super) struct PromptReading<'a> {
     pub(super) endowment: i64,
     pub(super) withdraws: bool,
     pub(super) all_or_nothing: bool,
-    /// What the group gave in the last round, as a share of everything it had.
+    /// The group's contributions in the last round, as a share of everything it had.
     pub(super) last_share: Option<f64>,
-    /// What the player gave in this round.
+    /// The player's contribution in this round.
     pub(super) own: i64,
-    /// The others in the order of the array, with what they gave.
+    /// The others in the order of the array, with their contributions.
     pub(super) others: Vec<(&'a str, i64)>,
 }
 

@@ -107,7 +107,7 @@ pub(super) fn before_redistribution(prompt: &PromptReading<'_>, units: &[i64]) -
 }
 
 /// The format that the prompt asks for.
-pub(super) fn tagged(reasoning: &str, tag: &str, action: &str) -> String {
+pub(super) fn in_tags(reasoning: &str, tag: &str, action: &str) -> String {
     format!("<REASONING>\n{reasoning}\n</REASONING>\n<{tag}>\n{action}\n</{tag}>")
 }
 
@@ -127,9 +127,9 @@ pub(super) fn broken(reasoning: &str, tag: &str, action: &str) -> Vec<(&'static 
     let ways = [
         "I'm sorry, but I can't help with that.".to_owned(),
         reasoning.to_owned(),
-        tagged(reasoning, tag, "10 or 15, I am not sure"),
-        tagged(reasoning, tag, "[1, 2"),
-        tagged(reasoning, tag, "1000"),
+        in_tags(reasoning, tag, "10 or 15, I am not sure"),
+        in_tags(reasoning, tag, "[1, 2"),
+        in_tags(reasoning, tag, "1000"),
         format!("<REASONING>\n{reasoning}\n<{tag}>{action}</{tag}>\n</REASONING>"),
         format!("<REASONING>\n{reasoning}\n</REASONING>\n<{tag}>\n{action}"),
     ];

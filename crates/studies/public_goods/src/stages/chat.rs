@@ -35,7 +35,7 @@ impl PublicGoods {
                         let is_silence = SILENCE.iter().any(|w| got.value.eq_ignore_ascii_case(w));
                         let message = if is_silence { String::new() } else { got.value };
                         let spoke = Fact::Spoke { turn, message, by: got.by };
-                        origins.asked(turn.game, turn.agent, &got.decision);
+                        origins.add_decision(turn.game, turn.agent, &got.decision);
                         origins.record(run, spoke, &[got.decision])?;
                     }
                     Err(failed) => run.record(failed.fact(), &[])?,

@@ -4,7 +4,7 @@ use crate::ask::{Got, Outcome, PlayerQuestion, is_usable};
 use crate::experiment::PublicGoods;
 use crate::facts::{Fact, PlayerTurn};
 use crate::origins::PlayerOrigins;
-use crate::parse::contributed;
+use crate::parse::contribution_of;
 use crate::stage::Stage;
 use retold::content::Content;
 use retold::run::{DecisionRef, Run, Stop};
@@ -38,7 +38,7 @@ impl PublicGoods {
         for (turn, outcome) in &answers {
             // The first question shows everything; only the amount is asked for after it.
             if let Some(first) = outcome.as_ref().ok().and_then(|decided| decided.causes.first()) {
-                origins.asked(turn.game, turn.agent, first);
+                origins.add_decision(turn.game, turn.agent, first);
             }
         }
         for (turn, outcome) in answers {
@@ -51,7 +51,7 @@ impl PublicGoods {
                     let contributed =
                         Fact::Contributed { turn, stated, contribution, by, reasoning };
                     let fact = origins.record(run, contributed, &causes)?;
-                    origins.reasoned(turn, (&fact).into());
+                    origins.set_reasons(turn, (&fact).into());
                 }
                 Err(failed) => run.record(failed.fact(), &[])?,
             }
@@ -65,12 +65,12 @@ impl PublicGoods {
         reasoning.filter(|text| wanted && !text.is_empty())
     }
 
-    /// What remains in the public fund when a player states an amount: as the contribution type
-    /// allows, and converted if the amount is what was withdrawn.
+    /// The amount that remains in the public fund when a player states one: as the contribution
+    /// type allows, and converted if the stated amount is a withdrawal.
     pub(in super::super) fn contribution(&self, stated: i64) -> i64 {
         let (config, endowment) = (&self.config, self.rules.endowment);
-        let coins = contributed(stated, config.contribution_framing, endowment);
-        config.contribution_type.allowed(coins, endowment)
+        let coins = contribution_of(stated, config.contribution_framing, endowment);
+        config.contribution_type.nearest_allowed(coins, endowment)
     }
 
     async fn ask_for_amounts(

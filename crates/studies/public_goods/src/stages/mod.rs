@@ -12,4 +12,4 @@ mod redistribution;
 mod requests;
 mod settle;
 
-pub(crate) use settle::settled;
+pub(crate) use settle::settlement_facts;

@@ -33,7 +33,7 @@ impl PublicGoods {
         let answers = self.ask(run, asks, is_usable).await?;
         for (turn, outcome) in &answers {
             if let Ok(got) = outcome {
-                origins.asked(turn.game, turn.agent, &got.decision);
+                origins.add_decision(turn.game, turn.agent, &got.decision);
             }
         }
         for (turn, outcome) in answers {

@@ -103,12 +103,18 @@ impl PublicGoods {
         let view = self.view(state, turn)?;
         let nothing = Round::default();
         let round = view.game.round(turn.round).unwrap_or(&nothing);
-        let messages = self.messages(&view, turn.round, "redistribution", view.revealed(round))?;
+        let messages =
+            self.messages(&view, turn.round, "redistribution", view.revealed_outcome(round))?;
         Ok(self.config.chat(turn.agent, messages)?)
     }
 
-    /// What a player is shown about a settled round, from then on.
-    pub(in super::super) fn shown(&self, game: &Game, agent: u32, round: u32) -> Option<String> {
+    /// The text that a player is shown about a settled round, from then on.
+    pub(in super::super) fn history_text(
+        &self,
+        game: &Game,
+        agent: u32,
+        round: u32,
+    ) -> Option<String> {
         let view = PlayerView { config: &self.config, rules: &self.rules, game, agent };
         let text = self.prompts.render("history", view.outcome(round)?).ok()?;
         Some(text.trim_end().to_owned())

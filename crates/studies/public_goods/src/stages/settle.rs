@@ -15,13 +15,13 @@ impl PublicGoods {
         origins: &mut PlayerOrigins,
         round: u32,
     ) -> Result<(), Stop> {
-        let facts = settled(&self.rules, run.state(), round);
+        let facts = settlement_facts(&self.rules, run.state(), round);
         facts.into_iter().try_for_each(|fact| origins.record(run, fact, &[]).map(drop))
     }
 }
 
 /// One fact for each game in which somebody contributed to the round.
-pub(crate) fn settled(rules: &GameRules, state: &PlayedGames, round: u32) -> Vec<Fact> {
+pub(crate) fn settlement_facts(rules: &GameRules, state: &PlayedGames, round: u32) -> Vec<Fact> {
     let mut facts = Vec::new();
     for game in &state.games {
         let Some(played) = game.round(round).filter(|r| !r.contributions.is_empty()) else {

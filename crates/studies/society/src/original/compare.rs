@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::files::{EpochSummary, LogRow as Logged};
 use super::settings::OriginalTurn;
-use retold::counted::counted;
+use retold::counted::count_of;
 use retold::escaping::printable;
 use retold_study::original::{OriginalComparison, OriginalError, OriginalRow, Outputs, Rows};
 
@@ -20,7 +20,7 @@ pub(super) struct RefusedTurn {
 }
 
 /// The turns that were refused in the original.
-pub(super) fn refused(rows: &[(u64, Logged)]) -> Vec<RefusedTurn> {
+pub(super) fn refused_turns(rows: &[(u64, Logged)]) -> Vec<RefusedTurn> {
     let done: BTreeSet<String> = rows
         .iter()
         .filter(|(_, row)| row.success)
@@ -38,9 +38,9 @@ pub(super) fn refused(rows: &[(u64, Logged)]) -> Vec<RefusedTurn> {
 /// How many differences are listed; the others are counted.
 const LISTED: usize = 100;
 
-/// Compares which agents were alive and what was traded in each epoch. Every turn that was refused
-/// in the original must be rejected here, unless that world's own rules refused it, and must have
-/// changed nothing.
+/// Compares the living agents and the trades in each epoch. Every turn that was refused in the
+/// original must be rejected here, unless that world's own rules refused it, and must have changed
+/// nothing.
 pub(super) fn compare(
     ours: Outputs<'_>,
     refused: &[RefusedTurn],
@@ -58,7 +58,7 @@ fn turns(
     refused: &[RefusedTurn],
     comparison: &mut OriginalComparison,
 ) -> Result<(), OriginalError> {
-    let rejected = rejected(&ours.table("invalid_actions.csv")?);
+    let rejected = rejected_agents(&ours.table("invalid_actions.csv")?);
     for RefusedTurn { line, entry, is_known_there } in refused {
         let OriginalTurn { run, epoch, agent_id, action_type, before, after, .. } = entry;
         let who = printable(&format!("line {line}, {agent_id} in epoch {epoch} of run {run}"), 120);
@@ -113,7 +113,7 @@ fn epochs(
     }
     comparison.not_compared.extend(left.into_iter().map(|(name, epochs)| {
         let name = printable(name, 60);
-        format!("{name} of {}: {NOT_IN_THE_LOG}", counted(epochs, "epoch"))
+        format!("{name} of {}: {NOT_IN_THE_LOG}", count_of(epochs, "epoch"))
     }));
     Ok(())
 }
@@ -129,7 +129,7 @@ fn is_empty(name: &str, value: &Value) -> bool {
 }
 
 /// The agents that were rejected here, by run, epoch and agent.
-fn rejected(rows: &Rows) -> BTreeSet<(String, String, String)> {
+fn rejected_agents(rows: &Rows) -> BTreeSet<(String, String, String)> {
     let who = |row: OriginalRow<'_>| {
         (row.text("run").to_owned(), row.text("epoch").to_owned(), row.text("agent_id").to_owned())
     };

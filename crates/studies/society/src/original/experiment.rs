@@ -74,16 +74,16 @@ impl Experiment for OriginalSociety {
         let mut answers = run.ask_all(questions).await?.into_iter();
         for entry in entries {
             if entry.there == There::Died {
-                run.record(died(entry), &[])?;
+                run.record(death(entry), &[])?;
                 continue;
             }
             let Some(answer) = answers.next() else { continue };
             match answer {
-                Ok(answer) => run.record(taken(entry, &answer.value), &[answer.decision])?,
+                Ok(answer) => run.record(turn_fact(entry, &answer.value), &[answer.decision])?,
                 Err(failed) => {
                     let reason = failed.failure.to_string();
                     let action = Action::Rejected { reason, stated: None };
-                    run.record(taken(entry, &action), &[])?;
+                    run.record(turn_fact(entry, &action), &[])?;
                 }
             }
         }
@@ -103,13 +103,13 @@ impl Experiment for OriginalSociety {
     }
 }
 
-fn died(entry: &OriginalTurn) -> OriginalFact {
+fn death(entry: &OriginalTurn) -> OriginalFact {
     let OriginalTurn { run, epoch, agent_id, .. } = entry.clone();
     OriginalFact::Died { run, epoch, agent_id }
 }
 
 /// The fact for a turn, given the parser's result for its answer.
-fn taken(entry: &OriginalTurn, action: &Action) -> OriginalFact {
+fn turn_fact(entry: &OriginalTurn, action: &Action) -> OriginalFact {
     let OriginalTurn { run, epoch, agent_id, action_type, before, after, there, .. } =
         entry.clone();
     let done_there = there == There::Done;

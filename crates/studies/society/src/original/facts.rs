@@ -28,9 +28,9 @@ pub enum OriginalFact {
         action_type: String,
         /// Whether that world carried it out.
         done_there: bool,
-        /// What the agent had before.
+        /// The agent's holdings before.
         before: Holdings,
-        /// What it had afterwards.
+        /// Its holdings afterwards.
         after: Holdings,
     },
     /// An agent took a turn, and its answer is not one of our actions.
@@ -50,9 +50,9 @@ pub enum OriginalFact {
         /// The answer with the action's name; since `action@3`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         action: Option<Value>,
-        /// What the agent had before.
+        /// The agent's holdings before.
         before: Holdings,
-        /// What it had afterwards.
+        /// Its holdings afterwards.
         after: Holdings,
     },
     /// An agent died.

@@ -2,8 +2,8 @@
 //!
 //! The world of such a log has its own rules (energy and influence, a market, deaths), so it is not
 //! played again in ours: events are taken from its log, and only the answers are parsed again, by
-//! `action@3`. The fold records what agents had, which were alive, what was done and refused in
-//! that world, and what is rejected here and why.
+//! `action@3`. The fold records the agents' holdings, which agents were alive, the actions done and
+//! refused in that world, and the actions rejected here with the reasons.
 //!
 //! The log has neither prompts nor raw answers. A question is the log's description of the
 //! situation; an answer is assembled from its fields. `speak` is our `forum_post` under another

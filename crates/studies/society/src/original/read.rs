@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::NAME;
 use super::answers::answer;
-use super::compare::{compare, refused};
+use super::compare::{compare, refused_turns};
 use super::files::{LogRow, find, log, name, summary};
 use super::order;
 use super::settings::{OriginalSettings, OriginalTurn, There};
@@ -43,7 +43,7 @@ pub fn read(path: &Path) -> Result<Original, OriginalError> {
         }
         entries.push(entry);
     }
-    let refused = refused(&rows);
+    let refused = refused_turns(&rows);
     let agents: BTreeSet<&str> = rows.iter().map(|(_, row)| row.agent_id.as_str()).collect();
     let source = name(&path);
     let settings = OriginalSettings {
@@ -75,7 +75,7 @@ fn notes(
     ]
     .map(str::to_owned)
     .to_vec();
-    let by_its_rules = refused(rows).iter().filter(|refused| refused.is_known_there).count();
+    let by_its_rules = refused_turns(rows).iter().filter(|refused| refused.is_known_there).count();
     if by_its_rules > 0 {
         notes.push(format!(
             "why {by_its_rules} turns were refused there whose action that world knows: its own rules, which are not ours"

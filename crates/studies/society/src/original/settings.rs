@@ -1,4 +1,4 @@
-//! What is recorded when such a run starts: everything in its log except the answers.
+//! The settings that are recorded when such a run starts: everything in its log except the answers.
 
 use std::collections::BTreeSet;
 
@@ -43,9 +43,9 @@ pub struct OriginalTurn {
     pub model: String,
     /// The action as logged; JSON if it was not a text.
     pub action_type: String,
-    /// What the agent had before.
+    /// The agent's holdings before.
     pub before: Holdings,
-    /// What it had afterwards.
+    /// Its holdings afterwards.
     pub after: Holdings,
     /// The outcome in that world.
     pub there: There,

@@ -38,17 +38,17 @@ impl<'m> Forgiving<'m> {
     }
 
     fn field(&mut self, name: &str) -> Option<&'m Value> {
-        match self.given(name) {
+        match self.value(name) {
             None | Some(Value::Null) => self.misfit(format!("{name} is missing")),
             Some(value) => Some(value),
         }
     }
 
     /// The value of a key, including one in another spelling.
-    pub(super) fn given(&mut self, name: &str) -> Option<&'m Value> {
+    pub(super) fn value(&mut self, name: &str) -> Option<&'m Value> {
         let (value, written) = lookup(self.fields, name)?;
         if let Some(written) = written {
-            self.warnings.push(format!("the key {name} was written as {}", quoted(written)));
+            self.warnings.push(format!("the key {name} was written as {}", quote(written)));
         }
         Some(value)
     }
@@ -61,13 +61,13 @@ impl<'m> Forgiving<'m> {
                 if is_notation(text) {
                     return self.misfit(notation(name, text));
                 }
-                if let Some(number) = unbounded(text).filter(|_| self.knows_infinity) {
+                if let Some(number) = non_finite(text).filter(|_| self.knows_infinity) {
                     return Some(number);
                 }
                 let Some(number) = only_number(text) else {
-                    return self.misfit(format!("{name} is not a number: {}", quoted(text)));
+                    return self.misfit(format!("{name} is not a number: {}", quote(text)));
                 };
-                self.warnings.push(format!("{name} was written as the text {}", quoted(text)));
+                self.warnings.push(format!("{name} was written as the text {}", quote(text)));
                 Some(number)
             }
             other => self.misfit(format!("{name} is not a number but {}", kind(other))),
@@ -86,7 +86,7 @@ impl FieldReader for Forgiving<'_> {
             return self.misfit(format!("{name} is empty"));
         }
         if PLACEHOLDERS.iter().any(|p| text.trim().eq_ignore_ascii_case(p)) {
-            return self.misfit(format!("{name} is the prompt's example: {}", quoted(text)));
+            return self.misfit(format!("{name} is the prompt's example: {}", quote(text)));
         }
         if count > max {
             return self.misfit(format!("{name} has {count} characters, more than {max}"));
@@ -95,12 +95,11 @@ impl FieldReader for Forgiving<'_> {
     }
 
     fn optional_text(&mut self, name: &'static str) -> Option<Option<String>> {
-        match self.given(name) {
+        match self.value(name) {
             None | Some(Value::Null) => Some(None),
             Some(Value::String(text)) => Some(Some(text.clone())),
             Some(other) => {
-                // It does not affect what the agent does, so it is not a reason to reject the
-                // action.
+                // It does not affect the action, so it is not a reason to reject it.
                 self.warnings.push(format!("{name} is not text but {}: left out", kind(other)));
                 Some(None)
             }
@@ -145,14 +144,14 @@ impl FieldReader for Forgiving<'_> {
         match found {
             Some((word, choice)) => {
                 if *word != text {
-                    self.warnings.push(format!("{name} was written as {}", quoted(text)));
+                    self.warnings.push(format!("{name} was written as {}", quote(text)));
                 }
                 Some(*choice)
             }
             None if is_notation(text) => self.misfit(notation(name, text)),
             None => {
                 let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-                self.misfit(format!("{name} is {}, not one of {}", quoted(text), known.join(", ")))
+                self.misfit(format!("{name} is {}, not one of {}", quote(text), known.join(", ")))
             }
         }
     }
@@ -169,11 +168,11 @@ pub(super) fn is_notation(text: &str) -> bool {
 }
 
 pub(super) fn notation(name: &str, text: &str) -> String {
-    format!("{name} is the prompt's notation or a list, not one choice: {}", quoted(text))
+    format!("{name} is the prompt's notation or a list, not one choice: {}", quote(text))
 }
 
 /// A text for a message: quoted and shortened.
-pub(super) fn quoted(text: &str) -> String {
+pub(super) fn quote(text: &str) -> String {
     let short: String = text.chars().take(60).collect();
     let dots = if short.len() < text.len() { ".." } else { "" };
     format!("{:?}{dots}", short)
@@ -200,7 +199,7 @@ fn only_number(text: &str) -> Option<f64> {
 }
 
 /// `Infinity`, `NaN` and numbers that are too large, as Python and Pydantic read them.
-fn unbounded(text: &str) -> Option<f64> {
+fn non_finite(text: &str) -> Option<f64> {
     let number: f64 = text.trim().parse().ok()?;
     (!number.is_finite()).then_some(number)
 }

@@ -28,7 +28,7 @@ impl<'m> Pydantic<'m> {
         Pydantic { fields, errors: Vec::new(), warnings: Vec::new() }
     }
 
-    /// What is not as the document's models have it.
+    /// The deviations from the document's models.
     pub(super) fn into_warnings(self) -> Vec<String> {
         self.warnings
     }
@@ -88,7 +88,7 @@ impl FieldReader for Pydantic<'_> {
         const WHAT: &str = "Input should be a valid integer";
         let value = match self.field(name)? {
             PythonValue::Bool(yes) => i64::from(*yes),
-            PythonValue::Int(digits) => saturated(digits),
+            PythonValue::Int(digits) => nearest_int(digits),
             PythonValue::Float(number) if !number.is_finite() => {
                 return self.error(name, "Input should be a finite number", "finite_number");
             }
@@ -177,7 +177,7 @@ impl FieldReader for Pydantic<'_> {
 }
 
 /// An integer, or the nearest that fits.
-fn saturated(digits: &str) -> i64 {
+fn nearest_int(digits: &str) -> i64 {
     let nearest = if digits.starts_with('-') { i64::MIN } else { i64::MAX };
     digits.parse().unwrap_or(nearest)
 }

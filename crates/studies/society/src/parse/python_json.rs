@@ -218,7 +218,7 @@ impl<'t> Reader<'t> {
 }
 
 /// `str(value)`; a list as JSON, because Python does not get that far.
-pub(super) fn printed(value: &PythonValue) -> String {
+pub(super) fn python_str(value: &PythonValue) -> String {
     match value {
         PythonValue::None => "None".to_owned(),
         PythonValue::Bool(true) => "True".to_owned(),

@@ -15,7 +15,7 @@ use super::ActionParams;
 use super::action::Action;
 use super::fields::{Built, NAMES, build};
 use super::pydantic::Pydantic;
-use super::python_json::{NotLoaded, PythonObject, PythonValue, loads, printed};
+use super::python_json::{NotLoaded, PythonObject, PythonValue, loads, python_str};
 use retold::parse::python::head;
 use retold::parse::{FoundValue, LastResort, Strategy};
 
@@ -85,7 +85,7 @@ fn unknown_action(text: &str, _: &ActionParams) -> Option<FoundValue<Action>> {
         return None;
     }
     let action = fields.get("action").unwrap_or(&PythonValue::None);
-    let mut found = idle(format!("Unknown action: {}", printed(action)));
+    let mut found = idle(format!("Unknown action: {}", python_str(action)));
     if matches!(action, PythonValue::List(_)) {
         found.warnings.push(FAILS.to_owned());
     }

@@ -20,23 +20,26 @@ use super::ActionParams;
 use super::action::Action;
 use super::examples;
 use super::fields::{Built, NAMES, build};
-use super::forgiving::{Forgiving, is_notation, kind, notation, quoted};
+use super::forgiving::{Forgiving, is_notation, kind, notation, quote};
 use retold::parse::json_repair::{Repair, RepairEdition};
 use retold::parse::keys::lookup;
 use retold::parse::python::head;
 use retold::parse::{FoundValue, LastResort, Strategy};
 
 pub(super) const STRATEGIES: &[Strategy<ActionParams, Action>] = &[
-    Strategy { method: "json_action", find: |text, params| accepted(text, params, false, SECOND) },
+    Strategy {
+        method: "json_action",
+        find: |text, params| valid_action(text, params, false, SECOND),
+    },
     Strategy {
         method: "repaired_json_action",
-        find: |text, params| accepted(text, params, true, SECOND),
+        find: |text, params| valid_action(text, params, true, SECOND),
     },
     Strategy { method: "plain_text_post", find: plain_text_post },
 ];
 
 pub(super) const LAST: LastResort<ActionParams, Action> =
-    ("rejected", |text, params| rejected(text, params, SECOND));
+    ("rejected", |text, params| rejection(text, params, SECOND));
 
 /// Like version 2, and:
 ///
@@ -46,16 +49,19 @@ pub(super) const LAST: LastResort<ActionParams, Action> =
 ///   examples alike.
 /// - **A rejection includes the action** that was stated.
 pub(super) const STRATEGIES_3: &[Strategy<ActionParams, Action>] = &[
-    Strategy { method: "json_action", find: |text, params| accepted(text, params, false, THIRD) },
+    Strategy {
+        method: "json_action",
+        find: |text, params| valid_action(text, params, false, THIRD),
+    },
     Strategy {
         method: "repaired_json_action",
-        find: |text, params| accepted(text, params, true, THIRD),
+        find: |text, params| valid_action(text, params, true, THIRD),
     },
     Strategy { method: "plain_text_post", find: plain_text_post },
 ];
 
 pub(super) const LAST_3: LastResort<ActionParams, Action> =
-    ("rejected", |text, params| rejected(text, params, THIRD));
+    ("rejected", |text, params| rejection(text, params, THIRD));
 
 /// Like version 3, and:
 ///
@@ -64,22 +70,25 @@ pub(super) const LAST_3: LastResort<ActionParams, Action> =
 ///   it; elsewhere, the reason for the rejection is that the number is out of range.
 /// - **A value that is cut off is missing**, not an empty text.
 pub(super) const STRATEGIES_4: &[Strategy<ActionParams, Action>] = &[
-    Strategy { method: "json_action", find: |text, params| accepted(text, params, false, FOURTH) },
+    Strategy {
+        method: "json_action",
+        find: |text, params| valid_action(text, params, false, FOURTH),
+    },
     Strategy {
         method: "repaired_json_action",
-        find: |text, params| accepted(text, params, true, FOURTH),
+        find: |text, params| valid_action(text, params, true, FOURTH),
     },
     Strategy { method: "plain_text_post", find: plain_text_post },
 ];
 
 pub(super) const LAST_4: LastResort<ActionParams, Action> =
-    ("rejected", |text, params| rejected(text, params, FOURTH));
+    ("rejected", |text, params| rejection(text, params, FOURTH));
 
 /// What distinguishes the versions.
 #[derive(Clone, Copy)]
 struct ReadingRules {
     json: RepairEdition,
-    /// Copied examples are skipped, and rejections include what was stated.
+    /// Copied examples are skipped, and rejections include the stated action.
     knows_examples: bool,
     /// Numbers may be infinite, or none.
     knows_infinity: bool,
@@ -93,7 +102,7 @@ const FOURTH: ReadingRules =
     ReadingRules { json: RepairEdition::Third, knows_examples: true, knows_infinity: true };
 
 /// The stated action if it is valid, and whether the JSON was malformed or not as requested.
-fn accepted(
+fn valid_action(
     text: &str,
     params: &ActionParams,
     malformed: bool,
@@ -121,7 +130,7 @@ fn plain_text_post(text: &str, _: &ActionParams) -> Option<FoundValue<Action>> {
     Some(FoundValue { value: Action::ForumPost { content }, reasoning, warnings })
 }
 
-fn rejected(text: &str, params: &ActionParams, rules: ReadingRules) -> FoundValue<Action> {
+fn rejection(text: &str, params: &ActionParams, rules: ReadingRules) -> FoundValue<Action> {
     let found = StatedAction::new(text, rules);
     let (reason, reasoning) = match &found {
         Some(stated) => {
@@ -198,7 +207,7 @@ impl StatedAction {
             return Err(NoAction("the answer is an example of the prompt, copied".to_owned()));
         }
         let mut fields = Forgiving::new(&self.fields, self.knows_infinity);
-        let written = fields.given("action").unwrap_or(&Value::Null);
+        let written = fields.value("action").unwrap_or(&Value::Null);
         let Some(text) = written.as_str() else {
             return Err(NoAction(format!("action is not one name but {}", kind(written))));
         };
@@ -207,13 +216,13 @@ impl StatedAction {
             return Err(NoAction(notation("action", text)));
         }
         match build(&name, &mut fields, params.agents) {
-            Built::Unknown => Err(NoAction(format!("there is no action {}", quoted(text)))),
+            Built::Unknown => Err(NoAction(format!("there is no action {}", quote(text)))),
             Built::Misfit => Err(NoAction(fields.misfits.join("; "))),
             Built::Action(action) => {
                 let mut warnings: Vec<String> =
                     self.repairs.iter().map(|r| format!("JSON: {}", r.as_str())).collect();
                 if name != text {
-                    warnings.push(format!("action was written as {}", quoted(text)));
+                    warnings.push(format!("action was written as {}", quote(text)));
                 }
                 warnings.append(&mut fields.warnings);
                 if self.others > 0 {

@@ -1,4 +1,4 @@
-//! What the world forbids.
+//! The actions that the world forbids.
 
 use crate::world::Amount;
 use retold_study::config::figure;
@@ -51,9 +51,9 @@ pub enum Forbidden {
     /// More than the agent has.
     #[error("it has {has} {resource} and cannot give {}", figure(*amount))]
     Lacking {
-        /// What it has.
+        /// The amount that it has.
         has: Amount,
-        /// What it wants to give.
+        /// The amount that it wants to give.
         amount: f64,
         /// The resource.
         resource: &'static str,

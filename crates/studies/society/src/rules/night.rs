@@ -1,5 +1,5 @@
-//! What happens at the end of a day, in this order: proposals close; passed proposals are carried
-//! out; agents use what they need, or go dormant.
+//! The end of a day, in this order: proposals close; passed proposals are carried out; agents use
+//! their daily needs, or go dormant.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ pub fn enact(world: &World) -> Vec<Fact> {
     let mut facts = Vec::new();
     // Two allocations on the same night must not fill the same need twice.
     let mut given: BTreeMap<u32, Stock> = BTreeMap::new();
-    for (proposal_id, proposal) in world.numbered() {
+    for (proposal_id, proposal) in world.numbered_proposals() {
         if proposal.passed != Some(true) || proposal.done {
             continue;
         }

@@ -133,8 +133,8 @@ fn trade(
     Ok(facts)
 }
 
-/// The fact that a dormant agent wakes, if an additional amount of a resource gives it what a day
-/// requires.
+/// The fact that a dormant agent wakes, if an additional amount of a resource gives it enough for a
+/// day.
 fn wakes(world: &World, agent_id: u32, resource: Resource, more: Amount) -> Option<Fact> {
     let agent = world.agents.get(&agent_id)?;
     let has = world.books.agent(agent_id).with(resource, more);

@@ -2,7 +2,7 @@
 //!
 //! Its answers are not data; they are only for trying out the program. Its agents behave like this:
 //!
-//! - An agent short of food or energy mostly works for what it has least of, and occasionally asks
+//! - An agent short of food or energy mostly works for its scarcest resource, and occasionally asks
 //!   for help in the forum; others may then give to it.
 //! - Personalities differ in how often they do things ([`mind`]): efficient agents work and build,
 //!   equal ones share and propose allocations, free ones talk and vote against laws, stable ones
@@ -38,7 +38,7 @@ impl Player for SimulatedSociety {
         }
     }
 
-    fn malformed(&self, request: &Request, dice: &mut Dice) -> Vec<(&'static str, String)> {
+    fn defects(&self, request: &Request, dice: &mut Dice) -> Vec<(&'static str, String)> {
         let Some(situation) = situation(request) else { return Vec::new() };
         let action = mind::decide(&situation, dice);
         broken::ways(&situation, &action, dice)
@@ -49,7 +49,7 @@ impl Player for SimulatedSociety {
     }
 }
 
-/// What a prompt says about the world.
+/// The situation that a prompt describes.
 fn situation(request: &Request) -> Option<Situation> {
     let messages = request.messages();
     let text = |role: &str| {

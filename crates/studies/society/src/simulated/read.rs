@@ -15,7 +15,7 @@ pub(super) struct Situation {
     pub(super) named: bool,
     /// Numbers of the posts it sees.
     pub(super) posts: Vec<u32>,
-    /// Agents who ask for help in them, and what they need.
+    /// Agents who ask for help in them, and the resource that they need.
     pub(super) pleas: Vec<(u32, &'static str)>,
     /// Open proposals: number, type, days left.
     pub(super) proposals: Vec<Open>,
@@ -55,9 +55,9 @@ impl Situation {
             energy: resource("Energy:")?,
             materials: resource("Materials:")?,
             named: name != format!("Agent #{id}"),
-            posts: numbered(forum).map(|(id, _)| id).collect(),
-            pleas: numbered(forum).filter_map(|(_, text)| plea(text)).collect(),
-            proposals: numbered(proposals).filter_map(|(id, text)| open(id, text)).collect(),
+            posts: numbered_items(forum).map(|(id, _)| id).collect(),
+            pleas: numbered_items(forum).filter_map(|(_, text)| plea(text)).collect(),
+            proposals: numbered_items(proposals).filter_map(|(id, text)| open(id, text)).collect(),
             writers: events
                 .lines()
                 .filter(|line| line.contains(") wrote to you: "))
@@ -80,7 +80,7 @@ fn personality(system: &str) -> Personality {
 }
 
 /// The items of a list that begin with a number in brackets.
-fn numbered(list: &str) -> impl Iterator<Item = (u32, &str)> {
+fn numbered_items(list: &str) -> impl Iterator<Item = (u32, &str)> {
     list.lines().filter_map(|line| {
         let (number, text) = line.strip_prefix("- [")?.split_once("] ")?;
         Some((number.parse().ok()?, text))

@@ -249,7 +249,7 @@ impl World {
         let figures = self.figures();
         self.days.push(figures);
         for agent in self.agents.values_mut() {
-            // An agent that took a turn today has seen what was there when the day began.
+            // An agent that took a turn today has seen the news that was there when the day began.
             if agent.acted_on == day {
                 agent.news.retain(|news| news.day == day);
             }
@@ -313,7 +313,7 @@ impl World {
             day: self.day,
             active,
             dormant: number(self.agents.len()).saturating_sub(active),
-            held: self.books.held(),
+            held: self.books.holdings(),
             pool: self.books.pool(),
             gini_food: food,
             gini_energy: energy,

@@ -151,23 +151,23 @@ impl Books {
     }
 
     /// The total production.
-    pub fn produced(&self) -> Stock {
+    pub fn production(&self) -> Stock {
         self.produced
     }
 
     /// The total use.
-    pub fn used(&self) -> Stock {
+    pub fn consumption(&self) -> Stock {
         self.used
     }
 
     /// What all agents have, without the pool.
-    pub fn held(&self) -> Stock {
+    pub fn holdings(&self) -> Stock {
         self.agents.values().fold(Stock::default(), Stock::plus)
     }
 
     /// The total, including the pool.
     pub fn total(&self) -> Stock {
-        self.held().plus(&self.pool)
+        self.holdings().plus(&self.pool)
     }
 
     /// Moves an amount; if that is not possible, returns the reason and changes nothing.

@@ -32,7 +32,7 @@ pub enum Breach {
         /// The amount to be taken.
         amount: Amount,
     },
-    /// An agent used what it did not have.
+    /// An agent used more than it had.
     #[error("agent {agent} uses what it needs a day, and has less")]
     Hungry {
         /// The agent.
@@ -58,7 +58,7 @@ pub enum Breach {
         /// The next number.
         should: u32,
     },
-    /// The total does not equal what was given and produced, minus what was used.
+    /// The total does not equal the amounts given and produced, minus the amount used.
     #[error(
         "there is {is} {resource}, where {start} were given at the start, {produced} produced and \
          {used} used"
@@ -68,7 +68,7 @@ pub enum Breach {
         resource: &'static str,
         /// The total.
         is: Amount,
-        /// What was given at the beginning.
+        /// The amount given at the beginning.
         start: Amount,
         /// The total production.
         produced: Amount,

@@ -72,9 +72,9 @@ pub struct DayFigures {
     pub active: u32,
     /// Agents who cannot.
     pub dormant: u32,
-    /// What all agents have, without the pool.
+    /// The stock of all agents together, without the pool.
     pub held: Stock,
-    /// What the pool has.
+    /// The stock of the pool.
     pub pool: Stock,
     /// Gini coefficient of food over agents, 0 to 1.
     pub gini_food: f64,
@@ -88,7 +88,7 @@ pub struct DayFigures {
     pub laws: u32,
     /// The number of buildings.
     pub buildings: u32,
-    /// What was done on the day.
+    /// The turns of the day, by kind.
     pub did: TurnCounts,
 }
 

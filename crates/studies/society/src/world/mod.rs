@@ -1,5 +1,6 @@
 //! The world of the society: a pure fold of facts. It has no rules except those of its accounts:
-//! nothing appears or vanishes without a fact that says so, and work yields what the rules say.
+//! nothing appears or vanishes without a fact that says so, and work yields the amounts that the
+//! rules set.
 //!
 //! - [`World`]: the state, with its [`Agent`]s, [`Post`]s and [`Proposal`]s.
 //! - [`Books`]: accounts with double entry; [`Amount`]s are exact.

@@ -46,7 +46,7 @@ pub struct World {
 /// An agent.
 #[derive(Debug, Clone, Serialize)]
 pub struct Agent {
-    /// What it values.
+    /// Its values.
     pub personality: Personality,
     /// The model that answers for it.
     pub model: String,
@@ -61,7 +61,7 @@ pub struct Agent {
     pub days_dormant: u32,
     /// The last day on which it took a turn.
     pub acted_on: u32,
-    /// What it did, by kind.
+    /// The number of its turns, by kind.
     pub did: TurnCounts,
     /// News that concerns it and has not been shown to it yet.
     pub(crate) news: Vec<News>,
@@ -196,18 +196,18 @@ impl World {
     }
 
     /// All proposals with their numbers.
-    pub fn numbered(&self) -> impl Iterator<Item = (u32, &Proposal)> {
+    pub fn numbered_proposals(&self) -> impl Iterator<Item = (u32, &Proposal)> {
         (1..).zip(&self.proposals)
     }
 
     /// Proposals that can be voted on, with their numbers.
     pub fn open(&self) -> impl Iterator<Item = (u32, &Proposal)> {
-        self.numbered().filter(|(_, p)| p.passed.is_none())
+        self.numbered_proposals().filter(|(_, p)| p.passed.is_none())
     }
 
     /// Laws and rules in force, with their numbers.
     pub fn laws(&self) -> impl Iterator<Item = (u32, &Proposal)> {
-        self.numbered().filter(|(_, p)| p.is_law())
+        self.numbered_proposals().filter(|(_, p)| p.is_law())
     }
 
     /// The number of buildings.

@@ -52,12 +52,12 @@ impl ExchangeSpan {
     }
 
     /// An attempt failed.
-    pub(super) fn failed(&mut self, time: Time, details: AttemptDetails) {
+    pub(super) fn add_failure(&mut self, time: Time, details: AttemptDetails) {
         self.failed.push((time, details));
     }
 
     /// The span, with what came of the question; `decisions` are events about the answer.
-    pub(super) fn ended(
+    pub(super) fn into_span(
         self,
         request: &Request,
         answer: Option<AnsweredSpan>,
@@ -93,7 +93,7 @@ impl ExchangeSpan {
         if let Some(answer) = &answer {
             attributes.extend(answer.attributes());
             let latency = i64::try_from(answer.details.latency_ms).unwrap_or(i64::MAX);
-            // What was imported was written at once.
+            // The events of an import were written at once.
             end = answer.time.max(Time(self.began.0.saturating_add(latency)));
         }
         events.extend(decisions);

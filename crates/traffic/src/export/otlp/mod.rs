@@ -22,7 +22,7 @@ use crate::notes::Notes;
 use exchange_span::{AnsweredSpan, ExchangeSpan, decision_event};
 use root::RootSpan;
 
-/// Writes a run as a trace, and returns how many exchanges it has and what is not in it.
+/// Writes a run as a trace, and returns the number of its exchanges and notes on the parts that are left out.
 ///
 /// # Errors
 /// [`ExportError`], and any error of `line`.
@@ -48,7 +48,7 @@ pub fn export_otlp<E: From<ExportError> + From<LogError>>(
         }
     }
     for (seq, exchange) in std::mem::take(&mut trace.open) {
-        if let Some(span) = trace.ended(&mut reader, seq, exchange, None)? {
+        if let Some(span) = trace.end_exchange(&mut reader, seq, exchange, None)? {
             line(&span)?;
         }
     }
@@ -96,14 +96,14 @@ impl Trace {
             Event::AttemptFailed(AttemptFailed { request, details }) => {
                 let gave_up = details.gave_up;
                 let Some(open) = self.open.get_mut(&request) else { return Ok(None) };
-                open.span.failed(time, details);
+                open.span.add_failure(time, details);
                 if gave_up && let Some(open) = self.open.remove(&request) {
-                    return self.ended(reader, request, open, None);
+                    return self.end_exchange(reader, request, open, None);
                 }
             }
             Event::ResponseReceived(ResponseReceived { request, content, details }) => {
                 let answer = AnsweredSpan { seq, time, hash, content, details, from: None };
-                return self.answered(reader, request, answer);
+                return self.record_answer(reader, request, answer);
             }
             Event::AnswerReused(AnswerReused {
                 request,
@@ -115,12 +115,12 @@ impl Trace {
             }) => {
                 let from = Some((from_run, from_seq));
                 let answer = AnsweredSpan { seq, time, hash, content, details, from };
-                return self.answered(reader, request, answer);
+                return self.record_answer(reader, request, answer);
             }
             Event::Occurred(_) => self.notes.count(FACT, 1),
             Event::RunFinished(finished) => {
                 if let Some(root) = &mut self.root {
-                    root.finished(&finished.outcome);
+                    root.set_outcome(&finished.outcome);
                 }
             }
             _ => {}
@@ -128,18 +128,18 @@ impl Trace {
         Ok(None)
     }
 
-    fn answered(
+    fn record_answer(
         &mut self,
         reader: &mut CheckedReader,
         question: Seq,
         answer: AnsweredSpan,
     ) -> Result<Option<String>, LogError> {
         let Some(open) = self.open.remove(&question) else { return Ok(None) };
-        self.ended(reader, question, open, Some(answer))
+        self.end_exchange(reader, question, open, Some(answer))
     }
 
     /// The line of an exchange that has come to its end.
-    fn ended(
+    fn end_exchange(
         &mut self,
         reader: &mut CheckedReader,
         question: Seq,
@@ -156,7 +156,7 @@ impl Trace {
             decisions.iter().map(|decision| decision_event(self.run, decision)).collect();
         // The first event of a run is its start.
         let Some(root) = &self.root else { return Ok(None) };
-        let span = span.ended(&request, answer, decisions, root, &mut self.notes);
+        let span = span.into_span(&request, answer, decisions, root, &mut self.notes);
         self.written += 1;
         Ok(Some(root.line(span)))
     }

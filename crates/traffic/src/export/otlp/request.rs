@@ -12,7 +12,7 @@ use crate::otlp::names::{self, CHOICE_COUNT, PARAMETERS, ParameterKind};
 /// Where APIs have the parameters of a request, besides its top.
 const WITHIN: [&str; 3] = ["generationConfig", "inferenceConfig", "options"];
 
-/// What a request is called and who is asked.
+/// A request, with its names in the conventions.
 pub(super) struct Asked<'a> {
     dialect: &'a str,
     body: &'a Map<String, Value>,
@@ -31,7 +31,7 @@ impl<'a> Asked<'a> {
         Some(Asked { dialect, body, request })
     }
 
-    /// What the conventions call the operation.
+    /// The conventions' name for the operation.
     pub(super) fn operation(&self) -> &'a str {
         // An imported trace has named it.
         let named = self.body.get("http").and_then(|address| address["operation"].as_str());
@@ -42,8 +42,8 @@ impl<'a> Asked<'a> {
         self.body.get("http").and_then(|address| address["upstream"].as_str())
     }
 
-    /// What the conventions call the provider. A server of which nothing is known has the name of the provider whose API
-    /// it has: attributes are in the form of that.
+    /// The conventions' name for the provider. An unknown server has the name of the provider whose API it has: attributes
+    /// are in the form of that.
     fn provider(&self, study_model: Option<&'a str>) -> Option<&'a str> {
         let named = |name: &'a str| names::provider(name).unwrap_or(name);
         if let Some(model) = study_model {
@@ -52,7 +52,7 @@ impl<'a> Asked<'a> {
         let upstream = self.upstream();
         let is_known =
             |name: &&str| names::provider(name).is_some() || providers::provider(name).is_some();
-        let of_api = || Some(providers::named(self.dialect)?.providers().first()?.name);
+        let of_api = || Some(providers::by_name(self.dialect)?.providers().first()?.name);
         upstream.filter(is_known).or_else(of_api).or(upstream).map(named)
     }
 
@@ -71,8 +71,8 @@ impl<'a> Asked<'a> {
         for parameter in &PARAMETERS {
             let names = std::iter::once(&parameter.name).chain(parameter.others);
             let value = names.into_iter().find_map(|name| self.parameter(name));
-            let value = value.and_then(|value| written(parameter.kind, value));
-            // One choice is what is asked for anyway.
+            let value = value.and_then(|value| parameter_value(parameter.kind, value));
+            // One choice is the default.
             let is_usual =
                 |value: &Value| parameter.attribute == CHOICE_COUNT && *value == integer(1);
             let value = value.filter(|value| !is_usual(value));
@@ -108,12 +108,12 @@ impl<'a> Asked<'a> {
                     "the messages of a request to an API that is not known ({})",
                     self.dialect
                 );
-                notes.lost(&what, place);
+                notes.add(&what, place);
             }
             return Vec::new();
         };
         for what in lost {
-            notes.lost(&what, place);
+            notes.add(&what, place);
         }
         let mut all = Vec::new();
         let mut messages = messages.as_slice();
@@ -137,7 +137,7 @@ impl<'a> Asked<'a> {
 }
 
 /// A parameter as OTLP has it; `None` if it is of another kind than its API says.
-fn written(kind: ParameterKind, value: &Value) -> Option<Value> {
+fn parameter_value(kind: ParameterKind, value: &Value) -> Option<Value> {
     match kind {
         ParameterKind::Real => value.as_f64().map(real),
         ParameterKind::Integer => value.as_i64().map(integer),

@@ -48,7 +48,7 @@ impl RootSpan {
     }
 
     /// The run has ended.
-    pub(super) fn finished(&mut self, outcome: &RunOutcome) {
+    pub(super) fn set_outcome(&mut self, outcome: &RunOutcome) {
         self.outcome = Some(outcome.as_str().to_owned());
     }
 

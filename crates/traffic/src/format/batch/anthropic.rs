@@ -45,7 +45,7 @@ pub(super) fn result(node: &LocatedValue) -> Result<BatchResult, FileProblem> {
     let kind = result.get("type").and_then(LocatedValue::text);
     let (code, name) = match kind.ok_or(FileProblem::Missing("type"))? {
         "succeeded" => (200, "message"),
-        "errored" => (errored(result), "error"),
+        "errored" => (error_status(result), "error"),
         why @ ("canceled" | "expired") => return Ok(BatchResult::Unsent(why.to_owned())),
         other => {
             let found = other.chars().take(40).collect();
@@ -58,7 +58,7 @@ pub(super) fn result(node: &LocatedValue) -> Result<BatchResult, FileProblem> {
 
 /// The status of an error, which a result does not have: that of its type in Anthropic's reference
 /// ("Errors").
-fn errored(result: &LocatedValue) -> u64 {
+fn error_status(result: &LocatedValue) -> u64 {
     let error = result.get("error").and_then(|error| error.get("error"));
     match error.and_then(|error| error.get("type")?.text()).unwrap_or("") {
         "invalid_request_error" => 400,

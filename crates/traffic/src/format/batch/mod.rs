@@ -131,7 +131,7 @@ impl BatchFiles {
                 self.places.insert(id.clone(), self.requests.len());
                 self.requests.push(BatchQuestion { id, place: place.to_owned(), http });
                 for name in unknown {
-                    notes.lost(&format!("the field {:?}", printable(&name, 60)), place);
+                    notes.add(&format!("the field {:?}", printable(&name, 60)), place);
                 }
             }
         }
@@ -152,7 +152,7 @@ impl BatchFiles {
                     BatchResult::Http(answer) => failed.push(answer),
                     BatchResult::Unsent(why) => {
                         let said = format!("a request that was not answered over HTTP ({why})");
-                        notes.lost(&said, &place);
+                        notes.add(&said, &place);
                     }
                 }
             }
@@ -160,7 +160,7 @@ impl BatchFiles {
             let mut answered = answered.into_iter();
             answers.extend(answered.next().map(|(_, answer)| answer));
             for (place, _) in answered {
-                notes.lost("a second answer to one request", &place);
+                notes.add("a second answer to one request", &place);
             }
             exchanges.push(TrafficExchange {
                 place,
@@ -172,7 +172,7 @@ impl BatchFiles {
             });
         }
         for found in self.results.into_values().flatten() {
-            notes.lost("an answer whose request is in none of the files", &found.place);
+            notes.add("an answer whose request is in none of the files", &found.place);
         }
         exchanges
     }

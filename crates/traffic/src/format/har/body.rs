@@ -1,15 +1,15 @@
 //! Bodies of HTTP Archives, as their writers hold them: as text, as base64, and, where it is Polly.js
 //! (`adapter-node-http`, `persister/src/har`), as hex or as a list of chunks, each packed by itself.
 //!
-//! Not every writer says which of these it is. What is not said is decoded only if the bytes are then
-//! what the headers call them and the text is not, and is noted.
+//! Not every writer says which of these it is. If it does not, a body is decoded, and this is noted, only if the bytes are
+//! then of the type that the headers name and the text is not.
 
 use bytes::Bytes;
 use data_encoding::HEXLOWER_PERMISSIVE;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 use retold::escaping::printable;
-use retold_wire::{decoded, encodings};
+use retold_wire::{decode, encodings};
 use serde_json::Value as Json;
 
 use crate::base64;
@@ -42,14 +42,14 @@ pub(super) fn body(
         let Some(json) = node.get("textJSON").and_then(LocatedValue::text_of_json) else {
             return Ok(None);
         };
-        notes.lost("the bytes of a body, of which the file has only the JSON in it", place);
+        notes.add("the bytes of a body, of which the file has only the JSON in it", place);
         return Ok(Some(Bytes::from(json)));
     };
     let is_binary = matches!(node.get("_isBinary").map(|it| &it.value), Some(Value::Bool(true)));
     let encoding = node.get("encoding").and_then(LocatedValue::text);
     match (encoding.map(str::to_ascii_lowercase).as_deref(), is_binary) {
-        (Some("base64"), _) => Packing::Base64.unpacked(text).map(Some),
-        (None, true) => Packing::Hex.unpacked(text).map(Some),
+        (Some("base64"), _) => Packing::Base64.decode(text).map(Some),
+        (None, true) => Packing::Hex.decode(text).map(Some),
         (None, false) => {
             let found = unsaid(text, headers);
             if let Some((packing, _)) = &found {
@@ -59,13 +59,13 @@ pub(super) fn body(
                 };
                 let said =
                     format!("a body in {what} that the file does not mark as such: it was decoded");
-                notes.lost(&said, place);
+                notes.add(&said, place);
             }
             Ok(Some(found.map_or_else(|| Bytes::from(text.to_owned()), |(_, bytes)| bytes)))
         }
         (Some(other), _) => {
             let other = printable(other, 40);
-            notes.lost(&format!("the encoding {other} of a body, whose text is kept"), place);
+            notes.add(&format!("the encoding {other} of a body, whose text is kept"), place);
             Ok(Some(Bytes::from(text.to_owned())))
         }
     }
@@ -73,7 +73,7 @@ pub(super) fn body(
 
 impl Packing {
     /// The bytes of a text, or of a list of texts.
-    fn unpacked(self, text: &str) -> Result<Bytes, FileProblem> {
+    fn decode(self, text: &str) -> Result<Bytes, FileProblem> {
         let wrong = || FileProblem::Value {
             what: match self {
                 Packing::Base64 => "base64",
@@ -89,7 +89,7 @@ impl Packing {
 
     fn bytes(self, text: &str) -> Option<Vec<u8>> {
         match self {
-            Packing::Base64 => base64::unpacked(text.as_bytes()),
+            Packing::Base64 => base64::decode(text.as_bytes()),
             Packing::Hex => HEXLOWER_PERMISSIVE.decode(text.trim().as_bytes()).ok(),
         }
     }
@@ -109,11 +109,11 @@ fn unsaid(text: &str, headers: &HeaderMap) -> Option<(Packing, Bytes)> {
     if text.len() < SHORTEST || (!is_list && !text.bytes().all(is_of_base64)) {
         return None;
     }
-    // What is hex could be base64 as well, so it is tried first.
+    // Hex could be base64 as well, so it is tried first.
     [Packing::Hex, Packing::Base64].into_iter().find_map(|packing| {
-        let bytes = packing.unpacked(text).ok()?;
+        let bytes = packing.decode(text).ok()?;
         let is_encoded =
-            !is_plain && decoded(&encodings, bytes.clone()).is_ok_and(|plain| !plain.is_empty());
+            !is_plain && decode(&encodings, bytes.clone()).is_ok_and(|plain| !plain.is_empty());
         (is_encoded || (!is_list && is_of_kind(kind, text, &bytes))).then_some((packing, bytes))
     })
 }

@@ -21,7 +21,7 @@ use crate::notes::Notes;
 /// The exchanges of an archive.
 ///
 /// # Errors
-/// What is wrong, and where.
+/// The problem, and its place.
 pub(crate) fn read(archive: &LocatedValue, notes: &mut Notes) -> Placed<Vec<TrafficExchange>> {
     let log = archive.get("log").ok_or((None, FileProblem::Missing("log")))?;
     let entries =
@@ -57,7 +57,7 @@ fn exchange(
     let url = text(request, "url")?;
     let asked_headers = all_headers(request, place, notes);
     if entry.get("_webSocketMessages").is_some() {
-        notes.lost("the messages of a WebSocket", place);
+        notes.add("the messages of a WebSocket", place);
     }
     let code = match response.get("status").map(|status| &status.value) {
         Some(Value::Number(code)) => code.as_u64(),
@@ -65,7 +65,7 @@ fn exchange(
     };
     let code = code.ok_or(FileProblem::Missing("status"))?;
     if code == 0 {
-        notes.lost("an exchange without an answer", place);
+        notes.add("an exchange without an answer", place);
         return Ok(None);
     }
     let status = status(code)?;
@@ -77,7 +77,7 @@ fn exchange(
         answered.insert(CONTENT_TYPE, kind);
     }
     let Some(answer) = content(response, &answered, place, notes)? else {
-        notes.lost("an exchange whose answer is not in the file", place);
+        notes.add("an exchange whose answer is not in the file", place);
         return Ok(None);
     };
     // Browsers and proxies have undone the content encoding, and Polly.js has not.
@@ -87,7 +87,7 @@ fn exchange(
     let answer = plain(&mut answered, answer, place, notes)?;
     answered.remove(CONTENT_LENGTH);
     let mut headers = asked_headers;
-    let body = sent(request, &headers, place, notes)?;
+    let body = request_body(request, &headers, place, notes)?;
     let body = plain(&mut headers, body, place, notes)?;
     let milliseconds = match entry.get("time").map(|time| &time.value) {
         Some(Value::Number(time)) => time.as_f64().unwrap_or(0.0),
@@ -120,14 +120,14 @@ fn all_headers(node: &LocatedValue, place: &str, notes: &mut Notes) -> HeaderMap
             (Some(name), Some(Some(value))) => pairs.push((name, value)),
             // An empty one.
             (Some(name), None) => pairs.push((name, String::new())),
-            _ => notes.lost("a header that HTTP does not allow", place),
+            _ => notes.add("a header that HTTP does not allow", place),
         }
     }
     headers(pairs.iter().map(|(name, value)| (*name, value.as_bytes())), place, notes)
 }
 
 /// The body of a request.
-fn sent(
+fn request_body(
     request: &LocatedValue,
     headers: &HeaderMap,
     place: &str,
@@ -141,7 +141,7 @@ fn sent(
     if params.is_empty() {
         return Ok(Bytes::new());
     }
-    notes.lost("the bytes of a form, of which the file has only the fields", place);
+    notes.add("the bytes of a form, of which the file has only the fields", place);
     let text = |node: Option<&LocatedValue>| {
         node.and_then(LocatedValue::text).map(form_encoded).unwrap_or_default()
     };

@@ -1,5 +1,5 @@
-//! `.eval` archives: each sample is an entry of its own. An archive whose writing was cut off has no
-//! directory at its end, and what was written whole is read.
+//! `.eval` archives: each sample is an entry of its own. An archive whose writing was cut off has no directory at its end;
+//! the entries that were written whole are read.
 
 use std::collections::BTreeMap;
 
@@ -16,13 +16,13 @@ use crate::zip::{ZipArchive, ZipEntry, ZipError};
 /// The exchanges of an archive.
 ///
 /// # Errors
-/// What is wrong, and where.
+/// The problem, and its place.
 pub(crate) fn read(bytes: &[u8], notes: &mut Notes) -> Placed<InspectLog> {
     let mut archive = match ZipArchive::new(bytes) {
         Err(ZipError::NotOne) => ZipArchive::cut_off(bytes),
         found => found,
     }
-    .map_err(said)?;
+    .map_err(zip_problem)?;
     let is_cut = archive.is_cut;
     let all = std::mem::take(&mut archive.entries);
     // Of entries with the same name, the last one counts.
@@ -32,12 +32,12 @@ pub(crate) fn read(bytes: &[u8], notes: &mut Notes) -> Placed<InspectLog> {
     for (name, entry) in &entries {
         match place(name) {
             Place::Sample => samples.push((name, entry)),
-            Place::Chunks => notes.lost("a sample in chunks, a form that is not read", name),
+            Place::Chunks => notes.add("a sample in chunks, a form that is not read", name),
             Place::Other => {}
         }
     }
     // Before any of it is unpacked.
-    archive.fits(samples.iter().map(|(_, entry)| *entry)).map_err(said)?;
+    archive.fits(samples.iter().map(|(_, entry)| *entry)).map_err(zip_problem)?;
     // A log whose writing was cut off has only the second of these.
     let header = ["header.json", "_journal/start.json"].iter().find_map(|name| entries.get(name));
     let header = header.ok_or((None, FileProblem::Not(NO_HEADER)))?;
@@ -49,15 +49,15 @@ pub(crate) fn read(bytes: &[u8], notes: &mut Notes) -> Placed<InspectLog> {
     let mut log = InspectLog { exchanges: Vec::new(), is_ended: status(&header, notes) && !is_cut };
     if is_cut {
         let last = all.last().map_or("its beginning", |entry| entry.name.as_str());
-        notes.lost("the rest of an archive that was cut off", &format!("after {last}"));
+        notes.add("the rest of an archive that was cut off", &format!("after {last}"));
     }
     let mut left = MOST_BYTES;
     for (name, entry) in samples {
         let sample = match json(&mut archive, entry, notes) {
             Ok(sample) => sample,
-            // What was being written.
+            // The sample that was being written.
             Err((_, wrong)) if is_cut => {
-                notes.lost(&format!("a sample that cannot be read: {wrong}"), name);
+                notes.add(&format!("a sample that cannot be read: {wrong}"), name);
                 continue;
             }
             Err(wrong) => return Err(wrong),
@@ -98,14 +98,14 @@ fn place(name: &str) -> Place {
 
 const NO_HEADER: &str = "a log of Inspect AI: it has no header.json";
 
-fn said(error: ZipError) -> (Option<String>, FileProblem) {
+fn zip_problem(error: ZipError) -> (Option<String>, FileProblem) {
     (None, FileProblem::Said(error.to_string()))
 }
 
 /// The JSON of an entry.
 fn json(archive: &mut ZipArchive<'_>, entry: &ZipEntry, notes: &mut Notes) -> Placed<Value> {
     let name = &entry.name;
-    let bytes = archive.read(entry).map_err(said)?;
+    let bytes = archive.read(entry).map_err(zip_problem)?;
     let text =
         std::str::from_utf8(&bytes).map_err(|_| (Some(name.clone()), FileProblem::NotUtf8))?;
     json_value(&numbers::of_json(text, name, notes)).map_err(|(at, wrong)| {

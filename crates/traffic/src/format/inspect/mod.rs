@@ -1,8 +1,8 @@
 //! Logs of Inspect AI: `.eval` archives and `.json` files. Each model event is an exchange, and the scores
 //! of a sample are decisions.
 //!
-//! A log says what was sent and received as JSON, and not where: the provider is the first part of
-//! the model's name. Texts and messages that occur more than once are stored once, and referred to.
+//! A log has the requests and responses as JSON, but not the address: the provider is the first part of the model's name.
+//! Texts and messages that occur more than once are stored once, and referred to.
 
 pub(crate) mod archive;
 mod numbers;
@@ -21,25 +21,25 @@ use serde_json::{Map, Value, json};
 
 use super::Placed;
 use crate::error::FileProblem;
-use crate::exchange::{TrafficAnswer, TrafficExchange, TrafficQuestion, unanswered};
+use crate::exchange::{TrafficAnswer, TrafficExchange, TrafficQuestion, failed_attempt};
 use crate::file::json_value;
 use crate::notes::Notes;
 
 use pool::{MOST_BYTES, SamplePool};
-use scores::scored;
+use scores::add_scores;
 use sent::{http, json_headers};
 
-/// What a log has.
+/// The contents of a log.
 pub(crate) struct InspectLog {
     pub(crate) exchanges: Vec<TrafficExchange>,
-    /// Whether the evaluation came to its end.
+    /// True if the evaluation came to its end.
     pub(crate) is_ended: bool,
 }
 
 /// Reads a log in JSON.
 ///
 /// # Errors
-/// What is wrong, and where.
+/// The problem, and its place.
 pub(crate) fn read(text: &str, notes: &mut Notes) -> Placed<InspectLog> {
     let log = json_value(&numbers::of_json(text, "the log", notes))?;
     if !log["eval"].is_object() {
@@ -61,7 +61,7 @@ fn status(log: &Value, notes: &mut Notes) -> bool {
             "that the evaluation has the status {}: the run is not finished",
             printable(status, 40)
         );
-        notes.lost(&said, "the log");
+        notes.add(&said, "the log");
     }
     status == "success"
 }
@@ -76,7 +76,7 @@ fn of_sample(
     left: &mut usize,
     notes: &mut Notes,
 ) -> Result<Vec<TrafficExchange>, FileProblem> {
-    let place = format!("sample {}, epoch {}", shown(&sample["id"]), shown(&sample["epoch"]));
+    let place = format!("sample {}, epoch {}", id_text(&sample["id"]), id_text(&sample["epoch"]));
     let label = json!({"sample": sample["id"], "epoch": sample["epoch"]});
     let mut pool = SamplePool::new(sample, left);
     let mut exchanges = Vec::new();
@@ -88,7 +88,7 @@ fn of_sample(
     for (at, event) in model_events(events, "") {
         let place = format!("{place}, event {at}");
         if event["cache"] == "read" {
-            notes.lost("an answer from Inspect's own cache, which was not asked for", &place);
+            notes.add("an answer from Inspect's own cache, which was not asked for", &place);
             continue;
         }
         let (asked, answer) = exchange(event, &log["eval"], &mut pool, &place, notes)?;
@@ -96,13 +96,13 @@ fn of_sample(
         let latency = Duration::try_from_secs_f64(seconds.unwrap_or(0.0)).unwrap_or_default();
         let retries = event["retries"].as_u64().unwrap_or(0);
         if retries > 0 {
-            notes.lost("failed attempts, of which the file has only the number", &place);
+            notes.add("failed attempts, of which the file has only the number", &place);
         }
         let (answers, label) = (answer.into_iter().collect(), Some(label.clone()));
         let decisions = Vec::new();
         exchanges.push(TrafficExchange { place, asked, answers, decisions, label, latency });
     }
-    scored(sample, log, &mut exchanges, &place, notes);
+    add_scores(sample, log, &mut exchanges, &place, notes);
     Ok(exchanges)
 }
 
@@ -120,7 +120,7 @@ fn model_events<'a>(events: &'a Value, within: &str) -> Vec<(String, &'a Value)>
 }
 
 /// An id, for messages.
-fn shown(value: &Value) -> String {
+fn id_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), |text| printable(text, 60))
 }
 
@@ -136,7 +136,7 @@ fn exchange(
     if let Some((request, response)) = call
         && let Some(http) = http(event, eval, request)
     {
-        notes.lost("the bytes of a body, of which the file has only the JSON in it", place);
+        notes.add("the bytes of a body, of which the file has only the JSON in it", place);
         let answer = match (response.is_object(), failed) {
             (true, None) => Some(TrafficAnswer::Http {
                 status: StatusCode::OK,
@@ -144,13 +144,13 @@ fn exchange(
                 body: Bytes::from(response.to_string()),
             }),
             (_, Some(error)) => {
-                Some(unanswered(FailureKind::Server, "error", &printable(error, 300)))
+                Some(failed_attempt(FailureKind::Server, "error", &printable(error, 300)))
             }
             (false, None) => None,
         };
         return Ok((TrafficQuestion::Http(http), answer));
     }
-    notes.lost("that the request of an exchange is not in the file: it is shown and parsed, but not replayed", place);
+    notes.add("that the request of an exchange is not in the file: it is shown and parsed, but not replayed", place);
     let mut body = Map::new();
     body.insert("http".to_owned(), json!({"dialect": "inspect@1"}));
     body.insert("model".to_owned(), event["model"].clone());
@@ -167,7 +167,7 @@ fn exchange(
     let request = Request::of_program(Api::Chat, body);
     let request = request.map_err(|error| FileProblem::Said(error.to_string()))?;
     let answer = match failed {
-        Some(error) => Some(unanswered(FailureKind::Server, "error", &printable(error, 300))),
+        Some(error) => Some(failed_attempt(FailureKind::Server, "error", &printable(error, 300))),
         None => output(&event["output"]).map(|answer| TrafficAnswer::Read(Box::new(answer))),
     };
     Ok((TrafficQuestion::other("inspect", request), answer))

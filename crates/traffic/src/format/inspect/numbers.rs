@@ -37,7 +37,7 @@ pub(super) fn of_json<'a>(text: &'a str, place: &str, notes: &mut Notes) -> Cow<
         at += 1;
     }
     if kept > 0 {
-        notes.lost("a number that JSON does not have (NaN, Infinity), which is null", place);
+        notes.add("a number that JSON does not have (NaN, Infinity), which is null", place);
     }
     out.push_str(&text[kept..]);
     Cow::Owned(out)

@@ -1,4 +1,4 @@
-//! What a sample stores once: texts as attachments, messages in pools, and references to both.
+//! The values that a sample stores once: texts as attachments, messages in pools, and references to both.
 //!
 //! Where they are depends on the release: `events_data`, before that `message_pool` and `call_pool`
 //! (`log/_pool.py`), and in the first ones `transcript.content` (`EvalSample.migrate_deprecated`).
@@ -9,10 +9,10 @@ use crate::error::FileProblem;
 
 use retold::members::Members;
 
-/// What stands for an attachment, before its hash.
+/// The prefix of a reference to an attachment, before its hash.
 const ATTACHMENT: &str = "attachment://";
 
-/// What stood for one in the first releases, at the beginning of a text (`log/_condense.py`).
+/// The same prefix in the first releases, at the beginning of a text (`log/_condense.py`).
 const CONTENT: &str = "tc://";
 
 /// How much the attachments and messages of a log may amount to when they are put back.
@@ -30,7 +30,7 @@ impl<'a> SamplePool<'a> {
         SamplePool { sample, left }
     }
 
-    /// What was sent and received, if the log has it.
+    /// The request and the response as they were sent, if the log has them.
     pub(super) fn call(&mut self, event: &Value) -> Result<Option<(Value, Value)>, FileProblem> {
         let call = &event["call"];
         if !call["request"].is_object() {
@@ -42,8 +42,8 @@ impl<'a> SamplePool<'a> {
             request.set(key, self.ranges(&call["call_refs"], "calls", "call_pool")?);
         }
         let mut response = call["response"].clone();
-        self.attached(&mut request)?;
-        self.attached(&mut response)?;
+        self.attach(&mut request)?;
+        self.attach(&mut response)?;
         Ok(Some((request, response)))
     }
 
@@ -53,7 +53,7 @@ impl<'a> SamplePool<'a> {
             true => self.ranges(&event["input_refs"], "messages", "message_pool")?,
             false => event["input"].clone(),
         };
-        self.attached(&mut messages)?;
+        self.attach(&mut messages)?;
         for message in messages.as_array_mut().into_iter().flatten() {
             if let Some(fields) = message.as_object_mut() {
                 // Made up for each log.
@@ -105,7 +105,7 @@ impl<'a> SamplePool<'a> {
     }
 
     /// Puts attachments back where they are referred to.
-    fn attached(&mut self, value: &mut Value) -> Result<(), FileProblem> {
+    fn attach(&mut self, value: &mut Value) -> Result<(), FileProblem> {
         match value {
             Value::String(text) if text.starts_with(CONTENT) => {
                 if let Some(found) = self.attachment(&text[CONTENT.len()..]) {
@@ -128,9 +128,9 @@ impl<'a> SamplePool<'a> {
                 self.spend(out.len())?;
                 *text = out;
             }
-            Value::Array(items) => items.iter_mut().try_for_each(|item| self.attached(item))?,
+            Value::Array(items) => items.iter_mut().try_for_each(|item| self.attach(item))?,
             Value::Object(fields) => {
-                fields.values_mut().try_for_each(|item| self.attached(item))?;
+                fields.values_mut().try_for_each(|item| self.attach(item))?;
             }
             _ => {}
         }

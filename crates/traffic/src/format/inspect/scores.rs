@@ -7,11 +7,11 @@ use serde_json::Value;
 use crate::exchange::{TrafficDecision, TrafficExchange};
 use crate::notes::Notes;
 
-/// What a score has of which a decision has nothing.
+/// The fields of a score that a decision has no place for.
 const LEFT_OUT: [&str; 3] = ["answer", "metadata", "history"];
 
 /// Gives the scores of a sample to its last answer.
-pub(super) fn scored(
+pub(super) fn add_scores(
     sample: &Value,
     log: &Value,
     exchanges: &mut [TrafficExchange],
@@ -35,7 +35,7 @@ pub(super) fn scored(
                     || value.as_object().is_some_and(serde_json::Map::is_empty)
             };
             if score.get(field).is_some_and(|value| !is_empty(value)) {
-                notes.lost(&format!("the {field} of a score"), place);
+                notes.add(&format!("the {field} of a score"), place);
             }
         }
         decisions.push(TrafficDecision {
@@ -48,6 +48,6 @@ pub(super) fn scored(
     match last {
         Some(exchange) => exchange.decisions = decisions,
         None if decisions.is_empty() => {}
-        None => notes.lost("the scores of a sample without an answer", place),
+        None => notes.add("the scores of a sample without an answer", place),
     }
 }

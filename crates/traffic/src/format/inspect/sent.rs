@@ -26,7 +26,7 @@ pub(super) fn http(event: &Value, eval: &Value, request: Value) -> Option<Http> 
     for name in ["timeout", "extra_query"] {
         body.remove(name);
     }
-    // What was not given.
+    // Arguments that were not given are null.
     body.retain(|_, value| !value.is_null());
     let provider = event["model"].as_str().and_then(|model| model.split('/').next())?;
     let named = eval["model_base_url"].as_str();

@@ -67,7 +67,7 @@ pub(super) fn http(turn: &LlmCall) -> Option<(Http, TrafficAnswer)> {
     let headers = HeaderMap::new();
     let asked = Http { method: Method::POST, url: URL.to_owned(), headers, body };
     let (kind, answer) = match is_streamed {
-        true => ("text/event-stream", streamed(turn, raw)),
+        true => ("text/event-stream", event_stream(turn, raw)),
         false => ("application/json", raw.to_string()),
     };
     let body = Bytes::from(answer);
@@ -81,8 +81,8 @@ fn of_type(kind: &'static str) -> HeaderMap {
     headers
 }
 
-/// The events of a stream, of which the log has what they add up to.
-fn streamed(turn: &LlmCall, raw: &Value) -> String {
+/// The events of a stream, rebuilt from the whole answer that the log has.
+fn event_stream(turn: &LlmCall, raw: &Value) -> String {
     let mut chunk = Map::new();
     for name in ["id", "object", "created", "model", "system_fingerprint", "service_tier"] {
         if let Some(value) = raw.get(name) {

@@ -4,10 +4,10 @@
 
 use serde_json::{Map, Value};
 
-/// What an id stands for.
+/// The value that an id stands for.
 pub(super) type Lookup<'a> = &'a dyn Fn(&str) -> Option<Value>;
 
-/// Puts what was kept elsewhere back; `None` if something is missing, or if it would amount to more
+/// Puts the texts and values that were kept elsewhere back; `None` if something is missing, or if it would amount to more
 /// than `left` bytes.
 pub(super) fn whole(value: Value, lookup: Lookup<'_>, left: &mut u64) -> Option<Value> {
     match value {
@@ -22,8 +22,8 @@ pub(super) fn whole(value: Value, lookup: Lookup<'_>, left: &mut u64) -> Option<
                 };
             }
             match fields.remove("$") {
-                Some(Value::String(id)) => return found(&id, lookup, left),
-                Some(Value::Object(merge)) => return merged(merge, lookup, left),
+                Some(Value::String(id)) => return find(&id, lookup, left),
+                Some(Value::Object(merge)) => return apply_merge(merge, lookup, left),
                 Some(_) => return None,
                 None => {}
             }
@@ -43,7 +43,7 @@ fn each(fields: Map<String, Value>, lookup: Lookup<'_>, left: &mut u64) -> Optio
     fields.collect::<Option<Map<_, _>>>().map(Value::Object)
 }
 
-fn found(id: &str, lookup: Lookup<'_>, left: &mut u64) -> Option<Value> {
+fn find(id: &str, lookup: Lookup<'_>, left: &mut u64) -> Option<Value> {
     let value = lookup(id)?;
     let bytes = value.as_str().map_or_else(|| value.to_string().len(), str::len);
     *left = left.checked_sub(bytes as u64)?;
@@ -56,7 +56,7 @@ fn text(pieces: Vec<Value>, lookup: Lookup<'_>, left: &mut u64) -> Option<Value>
         match piece {
             Value::String(piece) => text.push_str(&piece),
             Value::Object(fields) if fields.len() == 1 => {
-                text.push_str(found(fields.get("$")?.as_str()?, lookup, left)?.as_str()?);
+                text.push_str(find(fields.get("$")?.as_str()?, lookup, left)?.as_str()?);
             }
             _ => return None,
         }
@@ -64,8 +64,8 @@ fn text(pieces: Vec<Value>, lookup: Lookup<'_>, left: &mut u64) -> Option<Value>
     Some(text.into())
 }
 
-fn merged(mut merge: Map<String, Value>, lookup: Lookup<'_>, left: &mut u64) -> Option<Value> {
-    let Value::Object(mut base) = found(merge.get("m")?.as_str()?, lookup, left)? else {
+fn apply_merge(mut merge: Map<String, Value>, lookup: Lookup<'_>, left: &mut u64) -> Option<Value> {
+    let Value::Object(mut base) = find(merge.get("m")?.as_str()?, lookup, left)? else {
         return None;
     };
     for name in merge.get("d").and_then(Value::as_array).into_iter().flatten() {

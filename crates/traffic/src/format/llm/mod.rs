@@ -1,9 +1,9 @@
 //! The log of `llm`, Simon Willison's command line for models: an SQLite file, `logs.db`.
 //!
-//! Versions before 0.36 have one row per answer (`responses`, read by [`responses`]); later ones have
-//! messages that conversations share (`turns`, read by [`turns`]), and keep the rows of earlier ones. A log
-//! says what was asked, and not where: what went to OpenAI's chat completions is known by its answer,
-//! which has the form of that API and names the model that was asked for.
+//! Versions before 0.36 have one row per answer (`responses`, read by [`responses`]); later ones have messages that
+//! conversations share (`turns`, read by [`turns`]), and keep the rows of earlier ones. A log has the requests, but not
+//! their address: a request to OpenAI's chat completions is known by its answer, which has the form of that API and names
+//! the model that was asked for.
 
 mod chat;
 mod condensed;
@@ -70,10 +70,10 @@ struct LlmCall {
 /// [`TrafficError`].
 pub(crate) fn read(path: &Path, notes: &mut Notes) -> Result<Vec<TrafficExchange>, TrafficError> {
     let shown = path.display().to_string();
-    // SQLite reads from a file: what is packed, or comes through a pipe, is put into one.
+    // SQLite reads from a file: a log that is packed, or comes through a pipe, is unpacked into one.
     let unpacked = match is_plain(path) {
         true => None,
-        false => Some(unpacked(path)?),
+        false => Some(unpack(path)?),
     };
     let db = unpacked.as_ref().map_or(path, |(_, file)| file.as_path());
     let db = ForeignDatabase::open(db, &shown, MOST_BYTES)?;
@@ -87,7 +87,7 @@ pub(crate) fn read(path: &Path, notes: &mut Notes) -> Result<Vec<TrafficExchange
         LlmError::Wrong(place, wrong) => TrafficError::wrong(&shown, Some(place), wrong),
     };
     log.early(notes).map_err(wrong)?;
-    let shared = log.shared().map_err(wrong)?;
+    let shared = log.read_context().map_err(wrong)?;
     let mut exchanges = Vec::new();
     responses::read(&mut log, &shared, notes, &mut |log, turn, notes| {
         exchanges.extend(log.exchange(turn, "responses", notes)?);
@@ -110,7 +110,7 @@ fn is_plain(path: &Path) -> bool {
 }
 
 /// A private copy of a file, unpacked; it is removed when it is dropped.
-fn unpacked(path: &Path) -> Result<(ScratchFolder, PathBuf), TrafficError> {
+fn unpack(path: &Path) -> Result<(ScratchFolder, PathBuf), TrafficError> {
     let bytes = crate::file::bytes(path)?;
     let made = ScratchFolder::make().and_then(|folder| {
         let file = folder.path().join("log.db");
@@ -163,14 +163,14 @@ struct Attachment {
 }
 
 impl LlmLog {
-    /// The rows of a table, each as a map from columns to what is in them.
+    /// The rows of a table, each as a map from columns to values.
     fn rows(&mut self, table: &str, columns: &[&'static str]) -> Result<Vec<LlmRow>, LlmError> {
         let rows = self.db.rows(table, columns)?;
         let row = |cells: Vec<Cell>| LlmRow(columns.iter().copied().zip(cells).collect());
         Ok(rows.into_iter().map(row).collect())
     }
 
-    /// Counts what is taken into memory.
+    /// Counts the bytes that are taken into memory.
     fn spend(&mut self, bytes: usize, place: &str) -> Result<(), LlmError> {
         let left = self.left.checked_sub(bytes as u64);
         self.left = left.ok_or_else(|| {
@@ -185,12 +185,12 @@ impl LlmLog {
     fn early(&mut self, notes: &mut Notes) -> Result<(), LlmError> {
         for row in self.rows("logs", &["id"])? {
             let place = format!("logs {}", row.id());
-            notes.lost("an answer that a version of llm before 0.5 recorded", &place);
+            notes.add("an answer that a version of llm before 0.5 recorded", &place);
         }
         Ok(())
     }
 
-    fn shared(&mut self) -> Result<LlmContext, LlmError> {
+    fn read_context(&mut self) -> Result<LlmContext, LlmError> {
         let mut shared = LlmContext {
             fragments: BTreeMap::new(),
             attachments: BTreeMap::new(),
@@ -248,8 +248,8 @@ impl LlmLog {
         let (asked, answer) = match chat::http(&turn) {
             Some((asked, answer)) => {
                 self.spend(asked.body.len(), &place)?;
-                notes.lost("where a request went, which the file does not say: it counts as asked of OpenAI", &place);
-                notes.lost(
+                notes.add("where a request went, which the file does not say: it counts as asked of OpenAI", &place);
+                notes.add(
                     "the bytes of an answer, of which the file has only the JSON in it",
                     &place,
                 );
@@ -260,12 +260,12 @@ impl LlmLog {
                 let request = match turn.request() {
                     Ok(request) => request,
                     Err(error) => {
-                        notes.lost(&format!("an exchange: {error}"), &place);
+                        notes.add(&format!("an exchange: {error}"), &place);
                         return Ok(None);
                     }
                 };
                 self.spend(request.canonical().len(), &place)?;
-                notes.lost("that the request of an exchange is not in the file: it is shown and parsed, but not replayed", &place);
+                notes.add("that the request of an exchange is not in the file: it is shown and parsed, but not replayed", &place);
                 (TrafficQuestion::other("llm", request), answer)
             }
         };
@@ -332,7 +332,7 @@ impl LlmContext {
     /// An attachment as a part of a message, and whether all of it is in the log.
     fn part(&self, id: &str, place: &str, notes: &mut Notes) -> (Value, bool) {
         let Some(attachment) = self.attachments.get(id) else {
-            notes.lost("an attachment that is not in the file", place);
+            notes.add("an attachment that is not in the file", place);
             return (json!({"type": "file", "file": {"id": id}}), false);
         };
         let kind = attachment.kind.as_deref().unwrap_or("application/octet-stream");
@@ -340,7 +340,7 @@ impl LlmContext {
         let as_url = |data: &String| format!("data:{kind};base64,{data}");
         // A path is somebody's file: its name is shown, and it is not opened.
         let named = |notes: &mut Notes| {
-            notes.lost("an attachment of which the file has only the path", place);
+            notes.add("an attachment of which the file has only the path", place);
             json!({"type": "file", "file": {"id": id, "type": kind, "path": attachment.path}})
         };
         match (&attachment.url, &data) {
@@ -361,7 +361,7 @@ impl LlmContext {
                 (json!({"type": "input_audio", "input_audio": audio}), kind.starts_with("audio/"))
             }
             (Some(url), None) => {
-                notes.lost("an attachment of which the file has only the URL", place);
+                notes.add("an attachment of which the file has only the URL", place);
                 (json!({"type": "file", "file": {"id": id, "type": kind, "url": url}}), false)
             }
             (None, None) => (named(notes), false),

@@ -25,9 +25,9 @@ fn write(node: &LocatedValue, between: [&str; 2], out: &mut String) {
         Value::Null => out.push_str("null"),
         Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
         Value::Number(number) => out.push_str(&number.to_string()),
-        Value::Text(text) => quoted(text, out),
+        Value::Text(text) => quote(text, out),
         // JSON has none.
-        Value::Bytes(bytes) => quoted(&String::from_utf8_lossy(bytes), out),
+        Value::Bytes(bytes) => quote(&String::from_utf8_lossy(bytes), out),
         Value::List(items) => {
             out.push('[');
             for (at, item) in items.iter().enumerate() {
@@ -40,7 +40,7 @@ fn write(node: &LocatedValue, between: [&str; 2], out: &mut String) {
             out.push('{');
             for (at, (name, item)) in fields.iter().enumerate() {
                 out.push_str(if at > 0 { comma } else { "" });
-                quoted(name, out);
+                quote(name, out);
                 out.push_str(colon);
                 write(item, between, out);
             }
@@ -49,7 +49,7 @@ fn write(node: &LocatedValue, between: [&str; 2], out: &mut String) {
     }
 }
 
-fn quoted(text: &str, out: &mut String) {
+fn quote(text: &str, out: &mut String) {
     out.push('"');
     for unit in text.encode_utf16() {
         match unit {

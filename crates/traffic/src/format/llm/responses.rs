@@ -39,7 +39,7 @@ struct LlmAnswerDetails {
     results: BTreeMap<String, Vec<Value>>,
 }
 
-/// What was said in a conversation before.
+/// The earlier messages of a conversation.
 #[derive(Default)]
 struct Earlier {
     system: Option<String>,
@@ -92,17 +92,17 @@ pub(super) fn read(
             let Some(condensed) = row.json(column, &place)? else { return Ok(None) };
             let whole = whole(condensed, &lookup, &mut log.left);
             if whole.is_none() {
-                notes.lost(&format!("{column}, which refers to what is not in the file"), &place);
+                notes.add(&format!("{column}, which refers to what is not in the file"), &place);
             }
             Ok(whole)
         };
         let prompt = whole("prompt_json", log)?;
         turn.raw = whole("response_json", log)?;
         let earlier = conversations.entry(conversation.to_owned()).or_default();
-        let said = beside.said(row, earlier, shared, &place, notes);
+        let said = beside.new_messages(row, earlier, shared, &place, notes);
         match prompt {
             Some(Value::Object(prompt)) if is_chat(&prompt) => {
-                sent(&mut turn, prompt, earlier, shared);
+                restore_prompt(&mut turn, prompt, earlier, shared);
             }
             other => {
                 let prompt = match other {
@@ -114,14 +114,14 @@ pub(super) fn read(
                     turn.more.insert("prompt_json".to_owned(), prompt);
                 }
                 let what = "a prompt as it was sent, which is put together from its parts";
-                notes.lost(what, &place);
+                notes.add(what, &place);
                 turn.messages.clone_from(&earlier.messages);
                 turn.messages.extend(said.iter().cloned());
                 log.spend(turn.messages.iter().map(|it| it.to_string().len()).sum(), &place)?;
             }
         }
         if row.text("token_details").is_some() && !super::chat::is_known(&turn) {
-            notes.lost("what tokens were used for (token_details)", &place);
+            notes.add("what tokens were used for (token_details)", &place);
         }
         earlier.messages.extend(said);
         if !turn.text.is_empty() {
@@ -154,7 +154,7 @@ fn prompt_of_completions(prompt: &mut Map<String, Value>) -> Option<Value> {
 
 /// The prompt as it was sent. Images and sounds were taken out of it before it was logged: they are
 /// put back if the log has all of them.
-fn sent(
+fn restore_prompt(
     turn: &mut LlmCall,
     mut prompt: Map<String, Value>,
     earlier: &Earlier,
@@ -235,7 +235,7 @@ impl LlmAnswerDetails {
             let response = row.text("response_id").unwrap_or_default().to_owned();
             if row.text("exception").is_some() {
                 let what = "the exception of a tool, of which the model saw the output";
-                notes.lost(what, &format!("responses {}", printable(&response, 60)));
+                notes.add(what, &format!("responses {}", printable(&response, 60)));
             }
             results.entry(response).or_default().push(json!({
                 "role": "tool", "tool_call_id": row.text("tool_call_id"), "content": row.text("output"),
@@ -243,13 +243,13 @@ impl LlmAnswerDetails {
         }
         for row in log.rows("tool_results_attachments", &["tool_result_id"])? {
             let id = row.integer("tool_result_id").unwrap_or_default();
-            notes.lost("an attachment that a tool returned", &format!("tool_results {id}"));
+            notes.add("an attachment that a tool returned", &format!("tool_results {id}"));
         }
         Ok(LlmAnswerDetails { fragments, system_fragments, attachments, tools, calls, results })
     }
 
     /// What this turn adds to its conversation.
-    fn said(
+    fn new_messages(
         &self,
         row: &LlmRow,
         earlier: &mut Earlier,
@@ -263,7 +263,7 @@ impl LlmAnswerDetails {
             for fragment in of.get(id).into_iter().flatten() {
                 match shared.fragments.get(fragment) {
                     Some(text) => pieces.push(text.as_str()),
-                    None => notes.lost("a fragment that is not in the file", place),
+                    None => notes.add("a fragment that is not in the file", place),
                 }
             }
             pieces.extend(own.filter(|text| !text.is_empty()));

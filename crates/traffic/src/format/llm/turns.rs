@@ -65,7 +65,7 @@ const REPEATED: &[(&str, &str)] = &[
     ),
 ];
 
-/// What a message costs beside its text.
+/// The bytes that a message costs besides its text.
 const STEP: usize = 64;
 
 /// A message that conversations share.
@@ -80,7 +80,7 @@ struct SharedMessage {
 struct MessagePart {
     kind: String,
     text: Option<String>,
-    /// What the column `payload` has, with fields in their order.
+    /// The value of the column `payload`, with fields in their order.
     payload: Option<LocatedValue>,
 }
 
@@ -121,7 +121,7 @@ pub(super) fn read(
         turn.is_exact = true;
         let mut spoken = PromptBuilder { turn: &mut turn, shared, place: &place, system: None };
         for message in prompt {
-            spoken.asked(message, notes);
+            spoken.add_message(message, notes);
         }
         let is_detailed = turn.options.contains_key("image_detail");
         turn.is_exact &= !is_detailed;
@@ -140,22 +140,22 @@ pub(super) fn read(
                         "a part of an answer that is neither text nor a call: {}",
                         printable(other, 40)
                     );
-                    notes.lost(&what, &place);
+                    notes.add(&what, &place);
                 }
             }
             if part.field("provider_metadata").is_some() {
-                notes.lost("what only the provider understands (provider_metadata)", &place);
+                notes.add("what only the provider understands (provider_metadata)", &place);
             }
         }
-        let lookup = |id: &str| replaced(id, &own, &turn);
+        let lookup = |id: &str| value_of(id, &own, &turn);
         if let Some(condensed) = row.json("response_json", &place)? {
             turn.raw = whole(condensed, &lookup, &mut log.left);
             if turn.raw.is_none() && turn.is_exact {
-                notes.lost("response_json, which refers to what is not in the file", &place);
+                notes.add("response_json, which refers to what is not in the file", &place);
             }
         }
         if row.text("token_details").is_some() && !super::chat::is_known(&turn) {
-            notes.lost("what tokens were used for (token_details)", &place);
+            notes.add("what tokens were used for (token_details)", &place);
         }
         log.spend(turn.messages.iter().map(|message| message.to_string().len()).sum(), &place)?;
         each(log, turn, notes)?;
@@ -163,9 +163,9 @@ pub(super) fn read(
     Ok(())
 }
 
-/// What stands for a value in `response_json`: the offset of a message of the answer and of a part in
-/// it, with a field of that; or the schema, a tool's description, or a value that the program knows.
-fn replaced(id: &str, own: &[&SharedMessage], turn: &LlmCall) -> Option<Value> {
+/// The value of an id in `response_json`. The id is the offset of a message of the answer and of a part in it, with a field
+/// of that; or the schema, a tool's description, or a value that the program knows.
+fn value_of(id: &str, own: &[&SharedMessage], turn: &LlmCall) -> Option<Value> {
     if let Some(name) = id.strip_prefix("m.") {
         let (_, json) = REPEATED.iter().find(|(known, _)| *known == name)?;
         return serde_json::from_str(json).ok();
@@ -309,7 +309,7 @@ struct PromptBuilder<'a> {
 }
 
 impl PromptBuilder<'_> {
-    fn asked(&mut self, message: &SharedMessage, notes: &mut Notes) {
+    fn add_message(&mut self, message: &SharedMessage, notes: &mut Notes) {
         let (mut text, mut files, mut calls) = (None::<String>, Vec::new(), Vec::new());
         for part in &message.parts {
             match part.kind.as_str() {
@@ -329,7 +329,7 @@ impl PromptBuilder<'_> {
                         ("attachments", "an attachment that a tool returned"),
                     ] {
                         if part.field(field).is_some() {
-                            notes.lost(what, self.place);
+                            notes.add(what, self.place);
                         }
                     }
                     let field = |name: &str| part.field(name).and_then(LocatedValue::text);
@@ -337,14 +337,12 @@ impl PromptBuilder<'_> {
                         "role": "tool", "tool_call_id": field("tool_call_id"), "content": field("output"),
                     }));
                 }
-                // What the model thought is not sent again.
+                // The reasoning of the model is not sent again.
                 "reasoning" => {}
                 other => {
                     self.turn.is_exact = false;
-                    notes.lost(
-                        &format!("a part of a message: {}", printable(other, 40)),
-                        self.place,
-                    );
+                    notes
+                        .add(&format!("a part of a message: {}", printable(other, 40)), self.place);
                 }
             }
         }

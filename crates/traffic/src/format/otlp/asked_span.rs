@@ -9,12 +9,12 @@ use retold::model::{FailureKind, Response, Usage};
 use retold::prompt::{Api, Request};
 use serde_json::{Map, Value, json};
 
-use super::captured::{Captured, CapturedChoice, structured};
+use super::captured::{Captured, CapturedChoice, structure};
 use super::left_out::{EARLIER_TOKENS, left_out};
 use super::spans::{FoundSpan, SpanEvent};
 use crate::error::FileProblem;
 use crate::exchange::{
-    TrafficAnswer, TrafficDecision, TrafficExchange, TrafficQuestion, unanswered,
+    TrafficAnswer, TrafficDecision, TrafficExchange, TrafficQuestion, failed_attempt,
 };
 use crate::notes::Notes;
 use crate::otlp::names;
@@ -52,7 +52,7 @@ impl AskedSpan {
         let place = self.span.place();
         let messages = std::mem::take(&mut self.captured.messages);
         if messages.is_empty() {
-            notes.lost(
+            notes.add(
                 "the messages of a request, which the instrumentation did not capture",
                 &place,
             );
@@ -105,7 +105,7 @@ impl AskedSpan {
         body
     }
 
-    /// The labels that retold gave the call, or what the conventions say of who asked and in which conversation.
+    /// The labels that retold gave the call, or else the agent and the conversation that the conventions name.
     fn labels(&self) -> Labels {
         let named = [("dialogue", names::CONVERSATION), ("agent", names::AGENT)];
         let named = named
@@ -123,12 +123,12 @@ impl AskedSpan {
         let span = &self.span;
         let kind = span.text(names::ERROR_TYPE);
         if let Some(error) = span.error.as_deref().or(kind) {
-            return failed(kind.unwrap_or("error"), error);
+            return final_failure(kind.unwrap_or("error"), error);
         }
         let mut choices = std::mem::take(&mut self.captured.choices).into_iter();
         let CapturedChoice { message, finish_reason } = choices.next().unwrap_or_default();
         if message.is_null() {
-            notes.lost("the text of an answer, which the instrumentation did not capture", place);
+            notes.add("the text of an answer, which the instrumentation did not capture", place);
         }
         let text = match &message["content"] {
             Value::String(text) => text.clone(),
@@ -136,7 +136,7 @@ impl AskedSpan {
             _ => String::new(),
         };
         let mut response = Response::text(text);
-        let reasons = span.attributes.get(names::FINISH_REASONS).and_then(structured);
+        let reasons = span.attributes.get(names::FINISH_REASONS).and_then(structure);
         let first = reasons.as_ref().and_then(|reasons| reasons[0].as_str()).map(str::to_owned);
         response.finish_reason = finish_reason.or(first);
         response.model = span.text(names::RESPONSE_MODEL).map(str::to_owned);
@@ -174,10 +174,10 @@ impl AskedSpan {
 }
 
 /// A call that failed for good: its program has asked as often as it would. `code` may be an HTTP status.
-fn failed(code: &str, error: &str) -> TrafficAnswer {
+fn final_failure(code: &str, error: &str) -> TrafficAnswer {
     let status = code.parse().ok().filter(|status| (400..600).contains(status));
     let kind = status.map_or(FailureKind::Server, |status| FailureKind::of_status(status, None));
-    match unanswered(kind, &printable(code, 100), &printable(error, 300)) {
+    match failed_attempt(kind, &printable(code, 100), &printable(error, 300)) {
         TrafficAnswer::Failed(details) => {
             TrafficAnswer::Failed(AttemptDetails { gave_up: true, status, ..details })
         }
@@ -202,7 +202,7 @@ impl SpanEvent {
                 (names::EVALUATION_NAME, value, names::EVALUATION_WHY)
             }
             names::DECISION => {
-                let value = attributes.get(names::DECISION_VALUE).and_then(structured)?;
+                let value = attributes.get(names::DECISION_VALUE).and_then(structure)?;
                 (names::DECISION_NAME, value, names::DECISION_REASONING)
             }
             _ => return None,

@@ -1,9 +1,9 @@
-//! What was said in a span: the attributes of the conventions from version 1.37 on, in the span or in an event of it; the
+//! The conversation in a span: the attributes of the conventions from version 1.37 on, in the span or in an event of it; the
 //! events of earlier versions, one per message; or the numbered attributes of OpenLLMetry.
 
 use serde_json::{Map, Value};
 
-use super::flattened::flattened;
+use super::flattened::messages_and_choices;
 use super::spans::{FoundSpan, SpanEvent};
 use crate::otlp::message::chat;
 use crate::otlp::names::{INPUT_MESSAGES, INSTRUCTIONS, OUTPUT_MESSAGES, TOOLS};
@@ -16,15 +16,15 @@ pub(super) struct CapturedChoice {
     pub(super) finish_reason: Option<String>,
 }
 
-/// What was said, in the form of chat completions.
+/// The conversation in a span, in the form of chat completions.
 #[derive(Default)]
 pub(super) struct Captured {
     pub(super) messages: Vec<Value>,
     pub(super) choices: Vec<CapturedChoice>,
     pub(super) tools: Option<Value>,
-    /// Whether it is in an event for each message.
+    /// True if it is in an event for each message.
     in_events: bool,
-    /// Whether it is in numbered attributes.
+    /// True if it is in numbered attributes.
     pub(super) is_flattened: bool,
 }
 
@@ -34,7 +34,7 @@ impl Captured {
         let places: Vec<&Map<String, Value>> =
             std::iter::once(&span.attributes).chain(events).collect();
         let found =
-            |name: &str| places.iter().find_map(|place| place.get(name)).and_then(structured);
+            |name: &str| places.iter().find_map(|place| place.get(name)).and_then(structure);
         let mut captured = Captured { tools: found(TOOLS), ..Captured::default() };
         if let Some(Value::Array(parts)) = found(INSTRUCTIONS) {
             let system = serde_json::json!({"role": "system", "parts": parts});
@@ -56,7 +56,7 @@ impl Captured {
         }
         captured.in_events = !captured.messages.is_empty() || !captured.choices.is_empty();
         if !captured.in_events {
-            let (messages, choices) = flattened(&span.attributes);
+            let (messages, choices) = messages_and_choices(&span.attributes);
             captured.is_flattened = !messages.is_empty() || !choices.is_empty();
             captured.messages = messages;
             captured.choices = choices;
@@ -75,7 +75,7 @@ impl Captured {
         let SpanEvent { name, attributes } = event;
         let Some(kind) = name.strip_prefix("gen_ai.") else { return };
         if kind == "choice" {
-            let message = match attributes.get("message").and_then(structured) {
+            let message = match attributes.get("message").and_then(structure) {
                 Some(message @ Value::Object(_)) => message,
                 _ => Value::Object(attributes.clone()),
             };
@@ -109,14 +109,14 @@ fn of_fields(fields: &Value, role: &str) -> Value {
     if role == "tool" && fields["id"].is_string() {
         message.insert("tool_call_id".to_owned(), fields["id"].clone());
     }
-    if let Some(calls) = fields.get("tool_calls").and_then(structured).filter(Value::is_array) {
+    if let Some(calls) = fields.get("tool_calls").and_then(structure).filter(Value::is_array) {
         message.insert("tool_calls".to_owned(), calls);
     }
     Value::Object(message)
 }
 
 /// A value with a structure: itself, or the JSON in a text.
-pub(super) fn structured(value: &Value) -> Option<Value> {
+pub(super) fn structure(value: &Value) -> Option<Value> {
     match value {
         Value::String(text) => serde_json::from_str(text).ok(),
         Value::Null => None,

@@ -13,10 +13,12 @@ use retold::members::Members;
 type Numbered<'a> = BTreeMap<usize, BTreeMap<&'a str, &'a Value>>;
 
 /// The messages of a request and the choices of its answer.
-pub(super) fn flattened(attributes: &Map<String, Value>) -> (Vec<Value>, Vec<CapturedChoice>) {
-    let prompts = numbered(attributes.iter(), "gen_ai.prompt.");
+pub(super) fn messages_and_choices(
+    attributes: &Map<String, Value>,
+) -> (Vec<Value>, Vec<CapturedChoice>) {
+    let prompts = by_number(attributes.iter(), "gen_ai.prompt.");
     let messages = prompts.values().map(|fields| message(fields, "user")).collect();
-    let completions = numbered(attributes.iter(), "gen_ai.completion.");
+    let completions = by_number(attributes.iter(), "gen_ai.completion.");
     let choice = |fields: &BTreeMap<&str, &Value>| CapturedChoice {
         message: message(fields, "assistant"),
         finish_reason: fields.get("finish_reason").and_then(|why| text(why)),
@@ -25,7 +27,7 @@ pub(super) fn flattened(attributes: &Map<String, Value>) -> (Vec<Value>, Vec<Cap
 }
 
 /// The fields whose names begin like this and have a number next.
-fn numbered<'a>(
+fn by_number<'a>(
     fields: impl Iterator<Item = (&'a String, &'a Value)>,
     prefix: &str,
 ) -> Numbered<'a> {
@@ -51,7 +53,7 @@ fn message(fields: &BTreeMap<&str, &Value>, role: &str) -> Value {
     }
     let owned: Vec<(String, &Value)> =
         fields.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
-    let calls = numbered(owned.iter().map(|(name, value)| (name, *value)), "tool_calls.");
+    let calls = by_number(owned.iter().map(|(name, value)| (name, *value)), "tool_calls.");
     if !calls.is_empty() {
         let call = |fields: &BTreeMap<&str, &Value>| {
             let field = |name: &str| fields.get(name).map_or(Value::Null, |value| (*value).clone());

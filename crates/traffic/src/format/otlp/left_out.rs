@@ -1,22 +1,22 @@
-//! What of a span that asks a model is not in its exchange: every attribute, event and number that an import does not take
-//! is named.
+//! The parts of a span that asks a model that are not in its exchange: every attribute, event and number that an import does
+//! not take is named.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::captured::{Captured, structured};
+use super::captured::{Captured, structure};
 use super::spans::{FoundSpan, SpanEvent};
 use crate::notes::Notes;
 use crate::otlp::names;
 
-/// The lists in which the names of what is left out are noted.
+/// The lists in which the names of omitted parts are noted.
 const ATTRIBUTES: &str = "attributes of spans";
 const EVENTS: &str = "events of spans";
 const EVENT_ATTRIBUTES: &str = "attributes of events";
 pub(super) const RESOURCE_ATTRIBUTES: &str = "attributes of resources and scopes";
 
-/// What a failed call has no place for.
+/// The attributes that a failed call has no place for.
 const OF_ANSWERS: [&str; 8] = [
     names::OUTPUT_MESSAGES,
     names::RESPONSE_ID,
@@ -28,7 +28,7 @@ const OF_ANSWERS: [&str; 8] = [
     names::REASONING_TOKENS,
 ];
 
-/// What tokens were called before version 1.27.
+/// The names of token counts before version 1.27.
 pub(super) const EARLIER_TOKENS: [&str; 2] =
     ["gen_ai.usage.prompt_tokens", "gen_ai.usage.completion_tokens"];
 
@@ -45,7 +45,7 @@ const MESSAGE_FIELDS: [&str; 9] = [
     names::SYSTEM,
 ];
 
-/// Notes what is left out of a span with its events.
+/// Notes the parts of a span and its events that are left out.
 pub(super) fn left_out(span: &FoundSpan, captured: &Captured, failed: bool, notes: &mut Notes) {
     let is_left = |(name, value): &(&String, &Value)| {
         let is_of_answer =
@@ -59,10 +59,10 @@ pub(super) fn left_out(span: &FoundSpan, captured: &Captured, failed: bool, note
     }
     let place = span.place();
     if span.start <= 0 || span.end < span.start {
-        notes.lost("the times of a span, which are missing or end before they begin", &place);
+        notes.add("the times of a span, which are missing or end before they begin", &place);
     }
     if span.has_links {
-        notes.lost("links of a span to others", &place);
+        notes.add("links of a span to others", &place);
     }
 }
 
@@ -82,14 +82,14 @@ fn is_taken(name: &str, value: &Value, captured: &Captured) -> bool {
         | names::ERROR_TYPE => is_text,
         names::OUTPUT_TYPE => value == "json" || value == "text",
         names::FINISH_REASONS => {
-            structured(value).is_some_and(|all| all.as_array().is_some_and(|all| all.len() <= 1))
+            structure(value).is_some_and(|all| all.as_array().is_some_and(|all| all.len() <= 1))
         }
         names::INPUT_TOKENS
         | names::OUTPUT_TOKENS
         | names::CACHED_TOKENS
         | names::REASONING_TOKENS => value.is_u64(),
         names::INPUT_MESSAGES | names::OUTPUT_MESSAGES | names::INSTRUCTIONS | names::TOOLS => {
-            structured(value).is_some_and(|all| all.is_array())
+            structure(value).is_some_and(|all| all.is_array())
         }
         "retold.cost" => value.is_number(),
         super::SIMULATED => value.is_boolean(),

@@ -1,8 +1,8 @@
 //! Traces of OpenTelemetry in the JSON of OTLP: files of the collector's file exporter, a value per line, or one value.
 //! Each span that asks a model is an exchange.
 //!
-//! A span does not have the request as it was sent, so that the exchange is shown and parsed, but not replayed. What was
-//! said may be in the span, in its events, or in log records of the same span, which may be in another file; most
+//! A span does not have the request as it was sent, so that the exchange is shown and parsed, but not replayed. The
+//! conversation may be in the span, in its events, or in log records of the same span, which may be in another file; most
 //! instrumentations leave it out unless they are told otherwise.
 
 mod asked_span;
@@ -25,7 +25,7 @@ use asked_span::AskedSpan;
 use left_out::RESOURCE_ATTRIBUTES;
 use spans::{FoundSpan, SpanEvent, SpanKey, log_events, resource_attributes, spans};
 
-/// What a value of OTLP has, one of these.
+/// The fields of a value of OTLP, which has one of them.
 pub(crate) const TELEMETRY: [&str; 3] = ["resourceSpans", "resourceLogs", "resourceMetrics"];
 
 /// The attribute of a run whose answers were made up.
@@ -42,7 +42,7 @@ impl OtlpFiles {
     /// Adds a file. Returns whether it is whole: a line whose writing was cut off is noted.
     ///
     /// # Errors
-    /// What is wrong, and where.
+    /// The problem, and its place.
     pub(crate) fn add(&mut self, text: &str, file: &str, notes: &mut Notes) -> Placed<bool> {
         few_values(text).map_err(|wrong| (None, wrong))?;
         let values = Deserializer::from_str(text).into_iter::<Value>();
@@ -50,7 +50,7 @@ impl OtlpFiles {
             match value {
                 Ok(value) => self.value(&value, file, notes)?,
                 Err(error) if error.is_eof() && count > 0 => {
-                    notes.lost("the end of a file that was cut off", file);
+                    notes.add("the end of a file that was cut off", file);
                     return Ok(false);
                 }
                 Err(error) => return Err(crate::file::not_json(&error)),
@@ -67,7 +67,7 @@ impl OtlpFiles {
             return Err((None, FileProblem::Not("OTLP: a value has no list \"resourceSpans\"")));
         }
         if value["resourceMetrics"].is_array() {
-            notes.lost("metrics", file);
+            notes.add("metrics", file);
         }
         let resources = resource_attributes(value);
         notes.names(RESOURCE_ATTRIBUTES, resources.iter().map(String::as_str));
@@ -93,20 +93,20 @@ impl OtlpFiles {
         let mut exchanges = Vec::new();
         let mut known: BTreeSet<SpanKey> = BTreeSet::new();
         for mut span in spans {
-            // What was sent again after a failure is in a file twice.
+            // A span that was sent again after a failure is in a file twice.
             if !span.key.1.is_empty() && !known.insert(span.key.clone()) {
-                notes.lost("a span that is there twice", &span.place());
+                notes.add("a span that is there twice", &span.place());
                 continue;
             }
             span.events.extend(events.remove(&span.key).unwrap_or_default());
             match AskedSpan::is_one(&span) {
                 true => exchanges.push(AskedSpan::new(span).exchange(notes)?),
-                false => notes.lost("a span that does not ask a model", &span.place()),
+                false => notes.add("a span that does not ask a model", &span.place()),
             }
         }
         for (_, span) in events.into_keys() {
             let place = format!("span {}", printable(&span, 40));
-            notes.lost("log records of a span that is not in the files", &place);
+            notes.add("log records of a span that is not in the files", &place);
         }
         Ok(exchanges)
     }

@@ -68,7 +68,7 @@ pub(super) fn spans(value: &Value) -> impl Iterator<Item = FoundSpan> + '_ {
     })
 }
 
-/// The names of the attributes of the resources and scopes of a value, which say what was traced.
+/// The names of the attributes of the resources and scopes of a value, which describe the traced program.
 pub(super) fn resource_attributes(value: &Value) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for (outer, middle) in [("resourceSpans", "scopeSpans"), ("resourceLogs", "scopeLogs")] {

@@ -18,18 +18,18 @@ pub(super) fn body(
     notes: &mut Notes,
 ) -> Result<Bytes, FileProblem> {
     if let Some(parsed) = node.get("parsed_body") {
-        return written(parsed, place, notes);
+        return json_body(parsed, place, notes);
     }
     let Some(body) = node.get("body") else { return Ok(Bytes::new()) };
     match &body.value {
         Value::Map(fields) if fields.is_empty() => Ok(Bytes::new()),
         Value::Map(fields) => match form(fields) {
-            Some(BodyForm::Text(text, encoding)) => encoded(text, encoding, place, notes),
-            Some(BodyForm::Base64(packed)) => unpacked(packed),
+            Some(BodyForm::Text(text, encoding)) => encode(text, encoding, place, notes),
+            Some(BodyForm::Base64(packed)) => decode_base64(packed),
             // A body that a filter has parsed.
-            None => written(body, place, notes),
+            None => json_body(body, place, notes),
         },
-        Value::List(_) => written(body, place, notes),
+        Value::List(_) => json_body(body, place, notes),
         _ => bytes(body, "body"),
     }
 }
@@ -59,7 +59,7 @@ fn form(fields: &[(String, LocatedValue)]) -> Option<BodyForm<'_>> {
 
 /// The bytes of a text in its encoding. VCR and Betamax read the bytes that arrived in that encoding, and
 /// write them in it again when they play.
-fn encoded(
+fn encode(
     text: &LocatedValue,
     encoding: Option<&str>,
     place: &str,
@@ -80,29 +80,28 @@ fn encoded(
         None if found.is_ascii() => Ok(Bytes::from(found.clone())),
         None => {
             let encoding = printable(encoding, 40);
-            notes
-                .lost(&format!("the encoding {encoding} of a body, which is kept in UTF-8"), place);
+            notes.add(&format!("the encoding {encoding} of a body, which is kept in UTF-8"), place);
             Ok(Bytes::from(found.clone()))
         }
     }
 }
 
-fn unpacked(packed: &LocatedValue) -> Result<Bytes, FileProblem> {
+fn decode_base64(packed: &LocatedValue) -> Result<Bytes, FileProblem> {
     let packed = bytes(packed, "base64_string")?;
-    base64::unpacked(&packed).map(Bytes::from).ok_or_else(|| FileProblem::Value {
+    base64::decode(&packed).map(Bytes::from).ok_or_else(|| FileProblem::Value {
         what: "base64",
         found: String::from_utf8_lossy(&packed).chars().take(40).collect(),
     })
 }
 
 /// The text of a body of which the file has the JSON.
-fn written(node: &LocatedValue, place: &str, notes: &mut Notes) -> Result<Bytes, FileProblem> {
+fn json_body(node: &LocatedValue, place: &str, notes: &mut Notes) -> Result<Bytes, FileProblem> {
     let json = node.text_of_json().ok_or(FileProblem::Kind {
         field: "body",
         found: "bytes that are not UTF-8",
         due: "what JSON has",
     })?;
-    notes.lost("the bytes of a body, of which the file has only the JSON in it", place);
+    notes.add("the bytes of a body, of which the file has only the JSON in it", place);
     Ok(Bytes::from(json))
 }
 

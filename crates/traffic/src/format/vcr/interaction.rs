@@ -13,8 +13,8 @@ use crate::exchange::{
 use crate::node::{LocatedValue, Value};
 use crate::notes::Notes;
 
-/// What a response may have. Betamax has the `url` of the request once more; `adapter_metadata` of VCR says that it
-/// unpacked the body.
+/// The fields that a response may have. Betamax has the `url` of the request once more; `adapter_metadata` of VCR says that
+/// it unpacked the body.
 const RESPONSE: &[&str] = &[
     "status",
     "status_code",
@@ -96,7 +96,7 @@ fn unknown(node: &LocatedValue, known: &[&str], place: &str, notes: &mut Notes) 
     for (name, _) in node.map().unwrap_or_default() {
         if !known.contains(&name.as_str()) {
             let name: String = name.chars().take(60).collect();
-            notes.lost(&format!("the field {name:?}"), place);
+            notes.add(&format!("the field {name:?}"), place);
         }
     }
 }

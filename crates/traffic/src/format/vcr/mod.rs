@@ -31,7 +31,7 @@ pub(super) const OF_LANGCHAIN: [&str; 2] = ["requests", "responses"];
 /// The exchanges of a cassette.
 ///
 /// # Errors
-/// What is wrong, and where.
+/// The problem, and its place.
 pub(crate) fn read(cassette: &LocatedValue, notes: &mut Notes) -> Placed<Vec<TrafficExchange>> {
     let whole = |wrong| (None, wrong);
     if let Some(first) = cassette.list().and_then(|items| items.first())
@@ -70,14 +70,14 @@ fn interactions(
             exchanges.extend(session.message(item, &place, notes).map_err(placed)?);
             continue;
         }
-        exchanges.extend(session.answered(notes));
+        exchanges.extend(session.finish(notes));
         let found = match item.get("request").is_some() {
             true => interaction::read(item, &place, notes),
             false => call(item, &place, notes),
         };
         exchanges.push(found.map_err(placed)?);
     }
-    exchanges.extend(session.answered(notes));
+    exchanges.extend(session.finish(notes));
     Ok(exchanges)
 }
 

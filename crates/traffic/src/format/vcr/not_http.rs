@@ -13,10 +13,10 @@ use crate::exchange::{TrafficAnswer, TrafficExchange, TrafficQuestion};
 use crate::node::{LocatedValue, Value};
 use crate::notes::Notes;
 
-/// Noted of what was not asked over HTTP.
+/// The note on an exchange that was not over HTTP.
 const NOT_HTTP: &str = "that an exchange was not HTTP: it is shown and parsed, but not replayed";
 
-/// A gRPC call: what was asked and what came, as JSON.
+/// A gRPC call: the request and the response, as JSON.
 pub(super) fn call(
     interaction: &LocatedValue,
     place: &str,
@@ -37,7 +37,7 @@ pub(super) fn call(
         }
         _ => return Err(FileProblem::Missing("request")),
     };
-    notes.lost(NOT_HTTP, place);
+    notes.add(NOT_HTTP, place);
     let mut address = Map::new();
     address.insert("dialect".to_owned(), "grpc@1".into());
     if !called.is_null() {
@@ -68,7 +68,7 @@ pub(super) fn call(
     })
 }
 
-/// What was sent or received, as JSON, or else its bytes.
+/// A request or a response as JSON, or else its bytes.
 fn value(node: &LocatedValue, json: &str, raw: &str) -> Json {
     if let Some(value) = node.get(json).and_then(LocatedValue::json) {
         return value;
@@ -83,8 +83,8 @@ fn request(body: Map<String, Json>) -> Result<Request, FileProblem> {
     Request::of_program(Api::Chat, body).map_err(|error| FileProblem::Said(error.to_string()))
 }
 
-/// A WebSocket session: each turn is an exchange that continues the ones before it. What was sent is
-/// its last message, and what came until something was sent again is its answer, one JSON per line.
+/// A WebSocket session: each turn is an exchange that continues the ones before it. The last message of an exchange is the
+/// one that was sent, and its answer is everything that came until the next was sent, one JSON per line.
 #[derive(Default)]
 pub(super) struct WebSocketSession {
     messages: Vec<Json>,
@@ -128,7 +128,7 @@ impl WebSocketSession {
     }
 
     /// The last turn, at the end of the session.
-    pub(super) fn answered(&mut self, notes: &mut Notes) -> Option<TrafficExchange> {
+    pub(super) fn finish(&mut self, notes: &mut Notes) -> Option<TrafficExchange> {
         if !self.sent && self.received.is_empty() {
             return None;
         }
@@ -148,7 +148,7 @@ impl WebSocketSession {
         self.messages.push(json!({"role": "assistant", "content": received}));
         self.sent = false;
         let place = std::mem::take(&mut self.place);
-        notes.lost(NOT_HTTP, &place);
+        notes.add(NOT_HTTP, &place);
         Ok(Some(TrafficExchange {
             place,
             asked: TrafficQuestion::other("websocket", request),

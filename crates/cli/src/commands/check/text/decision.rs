@@ -1,4 +1,4 @@
-//! What is decided about an answer, and how it is shown.
+//! The decision about an answer, and how it is shown.
 
 use serde_json::{Value, json};
 
@@ -52,7 +52,7 @@ impl<'a> Deciding<'a> {
             CliError::usage(
                 "which parser? Give --parser NAME@VERSION, --parsers FILE, or --parser-cmd COMMAND",
             )
-            .hint(crate::parser::known(parsers))
+            .hint(crate::parser::parser_list(parsers))
         })?;
         Ok(Deciding::Parser(
             decider,
@@ -108,7 +108,7 @@ impl<'a> Deciding<'a> {
             let spec = decider.spec(asked.params);
             LineDecision { parser: spec.to_string(), params: Some(spec.params), decided }
         });
-        let outcomes = lines.iter().map(|line| match left(line) {
+        let outcomes = lines.iter().map(|line| match skip_reason(line) {
             Some(left) => LineOutcome::Left(left),
             None => LineOutcome::Decided(made.next().into_iter().collect()),
         });
@@ -116,7 +116,7 @@ impl<'a> Deciding<'a> {
     }
 }
 
-fn left(line: &AnswerLine) -> Option<SkipReason> {
+fn skip_reason(line: &AnswerLine) -> Option<SkipReason> {
     match line.whole() {
         Some(_) => None,
         None if line.is_embedding() => Some(SkipReason::Embedding),
@@ -126,10 +126,10 @@ fn left(line: &AnswerLine) -> Option<SkipReason> {
 
 fn of_file(file: &ParserFile, line: &AnswerLine) -> LineOutcome {
     let Some(answer) = line.whole() else {
-        return LineOutcome::Left(left(line).unwrap_or(SkipReason::NoAnswer));
+        return LineOutcome::Left(skip_reason(line).unwrap_or(SkipReason::NoAnswer));
     };
     let fitting: Vec<&dyn AnyParser> = match line.number {
-        // Nothing is known of what it answers.
+        // The request that it answers is not known.
         0 => file.names().filter_map(|name| file.get(name)).collect(),
         _ => file.fitting(line.call.as_ref(), line.request.as_ref()).into_iter().collect(),
     };
@@ -189,7 +189,7 @@ impl LineDecision {
 }
 
 impl LineOutcome {
-    /// What is printed of a line as JSON.
+    /// The objects that are printed for a line as JSON.
     pub(super) fn objects(&self, line: &AnswerLine) -> Vec<Value> {
         let mut objects = match self {
             LineOutcome::Decided(decisions) => decisions.iter().map(LineDecision::object).collect(),
@@ -211,7 +211,7 @@ impl LineOutcome {
         objects
     }
 
-    /// What is printed of a line for people; nothing if it is left.
+    /// The texts that are printed for a line, for people; none if it is left.
     pub(super) fn texts(&self, line: &AnswerLine) -> Vec<String> {
         let LineOutcome::Decided(decisions) = self else { return Vec::new() };
         let choice = match line.choices() {

@@ -27,7 +27,7 @@ pub(super) struct AnswerLine {
     pub(super) call: Option<CallPath>,
     pub(super) sample: Option<Sample>,
     pub(super) params: Option<Value>,
-    /// What it answers, if the line says so.
+    /// The request that it answers, if the line has it.
     pub(super) request: Option<Request>,
     /// `None` for a call that failed.
     pub(super) answer: Option<Response>,
@@ -93,7 +93,7 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, 
 enum LineError {
     #[error("write a JSON text, or an object with \"text\"")]
     NeitherTextNorObject,
-    #[error("{}", explained(.0))]
+    #[error("{}", explain_json(.0))]
     Json(#[from] serde_json::Error),
     #[error(transparent)]
     Response(#[from] ExchangeResponseError),
@@ -103,7 +103,7 @@ enum LineError {
     Nothing,
     #[error(
         "the object has {}, but neither \"text\" nor \"content\" nor \"response\": write the answer as {{\"text\": ..}}",
-        listed(.0)
+        key_list(.0)
     )]
     OtherKeys(Vec<String>),
     #[error(
@@ -121,7 +121,7 @@ enum LineError {
 }
 
 /// A JSON error for people. Its line and column are relative to the line.
-fn explained(error: &serde_json::Error) -> String {
+fn explain_json(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
     printable(&explain(reason), 400)
@@ -150,7 +150,7 @@ const ANSWERS: [&str; 4] = ["text", "content", "response", "error"];
 /// What an object is instead of a line of ours, if it can be said.
 fn foreign(text: &str) -> Option<LineError> {
     let fields: Map<String, Value> = serde_json::from_str(text).ok()?;
-    match ReplyOf::recognised(&fields) {
+    match ReplyOf::recognise(&fields) {
         Some(ReplyOf { api, dialect }) if dialect.is_pasted() => Some(LineError::Reply(api)),
         Some(ReplyOf { api, dialect: _ }) => Some(LineError::UnreadReply(api)),
         None if fields.is_empty() || ANSWERS.iter().any(|key| fields.contains_key(*key)) => None,
@@ -162,7 +162,7 @@ fn foreign(text: &str) -> Option<LineError> {
 const MOST_KEYS: usize = 5;
 
 /// Some keys, for people.
-fn listed(keys: &[String]) -> String {
+fn key_list(keys: &[String]) -> String {
     let mut named: Vec<String> =
         keys.iter().take(MOST_KEYS).map(|key| format!("\"{}\"", printable(key, 40))).collect();
     if keys.len() > MOST_KEYS {

@@ -8,7 +8,7 @@ use super::line::Read;
 /// How many bytes of lines are under way. A line that is longer is alone.
 const UNDER_WAY: usize = 16 << 20;
 
-/// What a line and its decision take at least, in bytes.
+/// The least memory for a line and its decision, in bytes.
 const LEAST: usize = 1024;
 
 /// The most lines that a thread takes at once.
@@ -101,7 +101,7 @@ impl Queue {
         if state.closed || state.lines.is_empty() {
             return None;
         }
-        // What is there is divided among the threads.
+        // The lines in the queue are divided among the threads.
         let n = state.lines.len().div_ceil(self.jobs).min(MOST_TAKEN);
         let lines: Vec<Read> = state.lines.drain(..n).collect();
         let number = state.taken;
@@ -111,7 +111,7 @@ impl Queue {
     }
 
     /// Lines are printed.
-    pub(super) fn printed(&self, weight: usize) {
+    pub(super) fn release(&self, weight: usize) {
         self.change(|state| state.under_way -= weight);
     }
 }
@@ -152,7 +152,7 @@ mod tests {
             let second = scope.spawn(|| queue.push(line(2, 1)));
             let first = queue.take().unwrap();
             assert!(!second.is_finished() && first.lines.len() == 1);
-            queue.printed(first.weight);
+            queue.release(first.weight);
             assert!(second.join().unwrap());
             let third = scope.spawn(|| queue.push(line(3, UNDER_WAY)));
             drop(queue.closed_at_end());

@@ -11,7 +11,7 @@ use super::line::{AnswerLine, Read};
 use super::name_of;
 use super::queue::Queue;
 use crate::error::{CliError, Status};
-use crate::output::{Output, counted};
+use crate::output::{Output, count_of};
 use crate::parser::ParserArgs;
 use retold::escaping::{inert_json, inert_lines};
 use retold::jsonl::JsonlReader;
@@ -23,7 +23,7 @@ const TOGETHER: (usize, usize) = (10_000, 32 << 20);
 /// Makes what decides, once for each thread.
 type Make<'a, 'b> = &'b (dyn Fn() -> Result<Deciding<'a>, CliError> + Sync);
 
-/// What is printed of some lines.
+/// The output for some lines.
 #[derive(Default)]
 struct PrintedLines {
     texts: Vec<String>,
@@ -33,7 +33,7 @@ struct PrintedLines {
     error: Option<CliError>,
 }
 
-/// What was printed so far.
+/// The totals of the lines printed so far.
 #[derive(Default)]
 struct PrintedTotals {
     decided: u64,
@@ -56,7 +56,7 @@ pub(super) fn run(
     make: Make<'_, '_>,
     output: &Output,
 ) -> Result<Status, CliError> {
-    // What is wrong with the options is said before anything is read.
+    // Errors in the options are reported before anything is read.
     let first = make()?;
     let lines = JsonlReader::open(answers.file)?;
     let mut said = PrintedTotals::default();
@@ -125,7 +125,7 @@ fn in_order<'a>(
         }
         reading.end();
     });
-    // A parser keeps what it has computed for itself, so each thread has its own.
+    // A parser keeps its computed results to itself, so each thread has its own parser.
     let mut all = vec![first];
     for _ in 1..jobs {
         all.push(make()?);
@@ -137,7 +137,7 @@ fn in_order<'a>(
             let (queue, sender) = (&queue, sender.clone());
             scope.spawn(move || {
                 while let Some(taken) = queue.take() {
-                    let printed = parsed(&mut deciding, taken.lines, name, json);
+                    let printed = decide_lines(&mut deciding, taken.lines, name, json);
                     if sender.send((taken.number, printed, taken.weight)).is_err() {
                         return;
                     }
@@ -151,7 +151,7 @@ fn in_order<'a>(
             early.insert(number, (printed, weight));
             while let Some((printed, weight)) = early.remove(&next) {
                 said.print(printed, output)?;
-                queue.printed(weight);
+                queue.release(weight);
                 next += 1;
                 if !output.is_read() {
                     return Ok(());
@@ -162,7 +162,12 @@ fn in_order<'a>(
     })
 }
 
-fn parsed(deciding: &mut Deciding<'_>, lines: Vec<Read>, name: &str, json: bool) -> PrintedLines {
+fn decide_lines(
+    deciding: &mut Deciding<'_>,
+    lines: Vec<Read>,
+    name: &str,
+    json: bool,
+) -> PrintedLines {
     let mut printed = PrintedLines::default();
     for read in lines {
         let decided = AnswerLine::new(read, name).and_then(|line| {
@@ -220,7 +225,7 @@ impl PrintedTotals {
         error.map_or(Ok(()), Err)
     }
 
-    /// Says what was left, when all lines are read.
+    /// Reports the lines that were left, when all lines are read.
     fn end(self, name: &str, parser: &ParserArgs, output: &Output) -> Result<Status, CliError> {
         let PrintedTotals { decided, without_answer, embeddings, without_parser } = self;
         if decided + without_parser == 0 && output.is_read() {
@@ -238,12 +243,12 @@ impl PrintedTotals {
             }
         };
         if parser.parsers.is_some() {
-            let answers = counted(without_parser, "answer");
+            let answers = count_of(without_parser, "answer");
             add(without_parser, format!("left alone: {answers} that no parser is for"));
-            let lines = counted(without_answer + embeddings, "line");
+            let lines = count_of(without_answer + embeddings, "line");
             add(without_answer + embeddings, format!("left alone: {lines} without a text"));
         } else {
-            add(embeddings, format!("left alone: {}", counted(embeddings, "embedding")));
+            add(embeddings, format!("left alone: {}", count_of(embeddings, "embedding")));
             let have = if without_answer == 1 { "line has" } else { "lines have" };
             add(without_answer, format!("{without_answer} {have} an error and no answer"));
         }

@@ -13,7 +13,7 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::model::ModelArgs;
 use crate::output::Output;
-use crate::runs::changes::{changed, refuse_others};
+use crate::runs::changes::{changed_settings, refuse_others};
 use crate::runs::config::NamedConfig;
 use crate::runs::folder::FolderArgs;
 use crate::runs::fork::{self, Forking};
@@ -119,7 +119,7 @@ fn run(
         }
         (_, Some(run), _) => {
             let selected = select::run(global, &run)?;
-            let started = select::started(selected.log.reader()?.as_mut(), selected.run)?;
+            let started = select::run_start(selected.log.reader()?.as_mut(), selected.run)?;
             let of_game = settings_of_game(study, global.studies, &started)?;
             let seat = seat_at(&terminal, play, &of_game);
             let folder = FolderArgs::default();
@@ -134,7 +134,7 @@ fn run(
             let of_game = settings_of_game(study, global.studies, &record.started)?;
             let name = selected.run.short(8);
             refuse_others(global.studies, &record.started, &settings, &name)?;
-            let mut changed = changed(global.studies, &record.started, &settings, None)?;
+            let mut changed = changed_settings(global.studies, &record.started, &settings, None)?;
             let choice = Choice {
                 game: game.unwrap_or(1),
                 turn: turn.unwrap_or(0),

@@ -12,8 +12,8 @@ use crate::parse::{
 };
 use crate::rules::{GameRules, Units};
 use crate::{
-    DecidingAnswer, Fact, PlayedGames, Round, Stage, check_counts, output_files, report, settled,
-    story,
+    DecidingAnswer, Fact, PlayedGames, Round, Stage, check_counts, output_files, report,
+    settlement_facts, story,
 };
 use retold::parse::Parser;
 use retold::run::{
@@ -96,7 +96,7 @@ impl OriginalGames {
                     };
                     run.record(fact, &[answer.decision])?;
                 }
-                Err(failed) => run.record(left(asked, failed), &[])?,
+                Err(failed) => run.record(player_failure(asked, failed), &[])?,
             }
         }
         Ok(())
@@ -112,7 +112,7 @@ impl OriginalGames {
                     let fact = Fact::Redistributed { turn, units, was_scaled: false, by };
                     run.record(fact, &[answer.decision])?;
                 }
-                Err(failed) => run.record(left(asked, failed), &[])?,
+                Err(failed) => run.record(player_failure(asked, failed), &[])?,
             }
         }
         Ok(())
@@ -133,7 +133,7 @@ impl Experiment for OriginalGames {
         for round in 1..=self.settings.config.game_length {
             self.contribute(run, round).await?;
             self.redistribute(run, round).await?;
-            let facts = settled(&self.rules, run.state(), round);
+            let facts = settlement_facts(&self.rules, run.state(), round);
             facts.into_iter().try_for_each(|fact| run.record(fact, &[]))?;
             run.mark_step("round", round, self.settings.config.game_length)?;
         }
@@ -176,7 +176,7 @@ fn illegible(asked: &RecordedPrompt) -> Fact {
     Fact::PlayerFailed { turn: asked.turn, call, sample: 0, reason }
 }
 
-fn left(asked: &RecordedPrompt, failed: CallFailed) -> Fact {
+fn player_failure(asked: &RecordedPrompt, failed: CallFailed) -> Fact {
     let CallFailed { call, sample, failure } = failed;
     let (call, reason) = (call.to_string(), failure.to_string());
     Fact::PlayerFailed { turn: asked.turn, call, sample, reason }

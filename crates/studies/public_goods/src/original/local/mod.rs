@@ -9,7 +9,7 @@
 //!
 //! Unlike for the runs with tags ([`crate`]), the prompts were recorded. Our experiment therefore
 //! does not write any: each question is the original prompt, word for word, as one user message,
-//! and its hash is that of what was asked. Facts, state and tables are those of [`crate`].
+//! and has its hash. Facts, state and tables are those of [`crate`].
 //!
 //! The sources of the rules:
 //!

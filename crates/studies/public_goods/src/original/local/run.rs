@@ -13,7 +13,7 @@ use super::settings::{LocalGame, LocalSettings, OriginalPlayer, RecordedPrompt};
 use crate::{Config, PlayerTurn, Stage};
 use retold::escaping::printable;
 use retold_study::config::ConfigProblem;
-use retold_study::original::{OriginalError, Rows, typed};
+use retold_study::original::{OriginalError, Rows, from_value};
 
 /// The parser version that reads the answers of an import.
 const PARSER_VERSION: u32 = 2;
@@ -33,7 +33,7 @@ impl LocalRun {
     pub(super) fn read(folder: &Path) -> Result<LocalRun, OriginalError> {
         let folder = GameFolder::open(folder)?;
         let json = folder.config()?;
-        let file: GameConfig = typed(&json.value, "").map_err(|wrong| json.wrong(wrong))?;
+        let file: GameConfig = from_value(&json.value, "").map_err(|wrong| json.wrong(wrong))?;
         let environment = &file.environment;
         check(environment).map_err(|wrong| json.wrong(wrong))?;
         let (path, lines) = folder.debug()?;
@@ -194,7 +194,7 @@ fn config(file: &GameConfig, games: usize) -> Result<Config, ConfigProblem> {
         "max_tokens": model.contrib_max_new_tokens,
         "max_parse_retries": 0,
     });
-    typed(&config, "")
+    from_value(&config, "")
 }
 
 /// A prompt, split where its rounds and its question begin.

@@ -1,4 +1,5 @@
-//! What is recorded when such a run starts: everything in its folder except the answers.
+//! The settings that are recorded when such a run starts: everything in its folder except the
+//! answers.
 
 use serde::{Deserialize, Serialize};
 

@@ -89,7 +89,7 @@ impl TaggedRun {
         let mut missing: Vec<PlayerTurn> = Vec::new();
         let mut pairs = Vec::new();
         for ((table, theirs), own) in tables.iter().zip(&own) {
-            let rows = Pairs::new(self.keyed(theirs, table, found), keyed_ours(own, table));
+            let rows = Pairs::new(self.key_rows(theirs, table, found), keyed_ours(own, table));
             missing.extend(self.rows(table, theirs, &rows, found));
             pairs.push((table, rows.both));
         }
@@ -103,7 +103,7 @@ impl TaggedRun {
     }
 
     /// The rows of the original with their keys; reports rows without a key.
-    fn keyed<'a>(
+    fn key_rows<'a>(
         &self,
         theirs: &'a Rows,
         table: &ComparedTable,
@@ -142,12 +142,12 @@ impl TaggedRun {
             turns.extend(missing.iter().map(|(turn, _)| *turn));
         }
         for key in &missing {
-            let row = self.named(key);
+            let row = self.row_name(key);
             found.differences.push(format!("{}: the row of {row} is missing", theirs.path()));
         }
         for (key, row, first) in &rows.twice {
             let reason =
-                format!("the row of {} occurs twice, first in line {first}", self.named(key));
+                format!("the row of {} occurs twice, first in line {first}", self.row_name(key));
             found.differences.push(row.wrong(reason).to_string());
         }
         // Rows based on answers that were not recorded are left out.
@@ -169,8 +169,8 @@ impl TaggedRun {
         })
     }
 
-    /// The rows that `game_log.csv` should have, whatever was answered: those of players who
-    /// continue later, or, if no answers are recorded, of all players.
+    /// The rows that are missing from `game_log.csv`, regardless of the answers: those of players
+    /// who continue later, or, if no answers are recorded, of all players.
     fn missing_turns(&self) -> Vec<PlayerTurn> {
         let logged: BTreeSet<PlayerTurn> =
             self.game_log.iter().filter_map(|row| self.turn(&row, "agent_id").ok()).collect();
@@ -195,7 +195,7 @@ impl TaggedRun {
     }
 
     /// A row's name for messages.
-    fn named(&self, (turn, others): &Key) -> String {
+    fn row_name(&self, (turn, others): &Key) -> String {
         let PlayerTurn { game, round, agent } = turn;
         let game = printable(self.game(*game), 40);
         let others: String =
@@ -210,7 +210,7 @@ impl TaggedRun {
         found: &mut OriginalComparison,
     ) -> Result<(), OriginalError> {
         let ours = ours.table(RAW_RESPONSES.name)?;
-        let theirs = self.keyed(&self.raw_responses, &RAW_RESPONSES, found);
+        let theirs = self.key_rows(&self.raw_responses, &RAW_RESPONSES, found);
         // An amount that was asked for separately is an answer, not a result.
         for (theirs, own) in Pairs::new(theirs, keyed_ours(&ours, &RAW_RESPONSES)).both {
             cells(&RAW_RESPONSES, &theirs, &own, found);

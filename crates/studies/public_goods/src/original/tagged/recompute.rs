@@ -27,7 +27,7 @@ impl TaggedRun {
     /// logged wallets.
     pub(super) fn recompute(&self, missing: &[PlayerTurn], found: &mut OriginalComparison) {
         let rules = GameRules::new(&self.config);
-        let logged = self.logged(missing, found);
+        let logged = self.read_log(missing, found);
         // The possible wallets, ours first, so that an error in one round is not reported again for
         // later rounds.
         let mut wallets: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
@@ -79,7 +79,11 @@ impl TaggedRun {
     }
 
     /// Reads the logged actions, and reports unreadable ones.
-    fn logged(&self, missing: &[PlayerTurn], found: &mut OriginalComparison) -> LoggedActions<'_> {
+    fn read_log(
+        &self,
+        missing: &[PlayerTurn],
+        found: &mut OriginalComparison,
+    ) -> LoggedActions<'_> {
         let mut logged = LoggedActions::default();
         logged.incomplete.extend(missing.iter().map(|turn| (turn.game, turn.round)));
         // A row without a turn is reported where rows are compared.

@@ -14,7 +14,9 @@ use crate::stage::Stage;
 use retold::escaping::printable;
 use retold::run::SIMULATED_MARK;
 use retold_study::config::ConfigProblem;
-use retold_study::original::{JsonFile, OriginalError, OriginalFolder, OriginalRow, Rows, typed};
+use retold_study::original::{
+    JsonFile, OriginalError, OriginalFolder, OriginalRow, Rows, from_value,
+};
 
 /// The longest message in the earlier of the original runs; in later ones, the parser's own limit
 /// applies.
@@ -196,7 +198,7 @@ impl TaggedRun {
     }
 
     /// The games with answers after the last logged round, each with the first of these rounds.
-    fn unlogged(&self) -> Vec<String> {
+    fn unlogged_games(&self) -> Vec<String> {
         let mut last: BTreeMap<u32, u32> = BTreeMap::new();
         for (game, round) in self.game_log.iter().filter_map(|row| self.round(&row).ok()) {
             let last = last.entry(game).or_default();
@@ -217,7 +219,7 @@ impl TaggedRun {
         (1..).zip(&self.games).filter_map(first).collect()
     }
 
-    /// What the original did not record.
+    /// The data that the original did not record.
     pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = vec!["the prompts: ours are asked in their place".to_owned()];
         if self.raw_responses.iter().any(|row| row.text("prompt_type") == FIRST_OF_TWO) {
@@ -239,7 +241,7 @@ impl TaggedRun {
                     .to_owned(),
             );
         }
-        let unlogged = self.unlogged();
+        let unlogged = self.unlogged_games();
         if let Some(first) = unlogged.first().filter(|_| !self.game_log.is_empty()) {
             let more = match unlogged.len() - 1 {
                 0 => String::new(),
@@ -282,12 +284,12 @@ impl TaggedRun {
 }
 
 fn read_config(file: &JsonFile) -> Result<Config, ConfigProblem> {
-    let RunConfig { experiment_id, mut config } = typed(&file.value, "")?;
+    let RunConfig { experiment_id, mut config } = from_value(&file.value, "")?;
     config.insert("experiment_id".to_owned(), experiment_id.into());
-    // Our own folders specify the version; the original program used what is our first.
+    // Our own folders specify the version; the original program's version is our first.
     config.entry("parser_version").or_insert(Value::from(1));
     config.insert("max_parse_retries".to_owned(), Value::from(0));
-    typed(&Value::Object(config), "config")
+    from_value(&Value::Object(config), "config")
 }
 
 /// Whether messages were cut as in the earlier runs: the longest ones have exactly that length.
