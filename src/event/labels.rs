@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::id::CallPath;
 
-/// The labels of a call, such as its participant or its condition: values by name, as given by whoever asks. They are part
+/// The labels of a call, such as its participant or its condition: values by name, as the caller gives them. They are part
 /// of the chain, but not of the prompt: no model sees them.
 pub type Labels = BTreeMap<String, String>;
 

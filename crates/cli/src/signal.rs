@@ -62,16 +62,16 @@ pub(crate) async fn wait_for_interrupt() -> bool {
     #[cfg(unix)]
     {
         tokio::select! {
-            insisted = wait_for_insistence() => insisted,
+            insisted = wait_for_termination() => insisted,
             () = hung_up() => true,
         }
     }
     #[cfg(not(unix))]
-    wait_for_insistence().await
+    wait_for_termination().await
 }
 
 /// Waits for Ctrl-C or SIGTERM. A closing terminal may send several SIGHUPs, which count as one.
-pub(crate) async fn wait_for_insistence() -> bool {
+pub(crate) async fn wait_for_termination() -> bool {
     ARE_AWAITED.store(true, Ordering::SeqCst);
     #[cfg(unix)]
     {

@@ -1,7 +1,7 @@
 //! What is stored of an answer: without keys, and without what is redacted.
 
 use hyper::http::{HeaderMap, StatusCode};
-use retold::model::providers::{Dialect, ReaderFault, credentials, try_read};
+use retold::model::providers::{Dialect, credentials, try_read};
 use retold::model::{Response, STRUCK};
 
 use crate::framing::Framing;
@@ -19,12 +19,15 @@ pub(crate) struct StoredAnswer {
     pub(crate) chunks: Vec<(usize, u64)>,
     /// What was let through followed from the label; what is read follows from the body.
     framing: Framing,
-    /// Why nothing of it is stored.
-    withheld: Option<ReaderFault>,
+    /// True if its text is not stored, because a mistake of ours kept it from being searched for keys.
+    is_withheld: bool,
 }
 
-/// What takes keys out of answers, as a [`ReaderFault`] names it.
-const STRIKING: &str = "keys in answers";
+/// The name under which the search for keys is tried. Its words are not passed on, since they may have a key.
+const SEARCH: &str = "keys in answers";
+
+/// The reason that is stored beside an answer that is withheld.
+const WITHHELD: &str = "a mistake in retold kept it from being searched for keys, so that its text is not stored: please report it";
 
 impl StoredAnswer {
     /// The answer to a request to this path that came with this body. The program has it whole: a key that it brings is left out
@@ -37,25 +40,18 @@ impl StoredAnswer {
         masks: &Masks,
         redaction: &Redaction,
     ) -> Self {
-        StoredAnswer::or_withheld(kept, body, chunks, |kept, chunks| {
-            StoredAnswer::struck(kept, path, body, chunks, masks, redaction)
-        })
+        let strike =
+            || StoredAnswer::struck(kept.clone(), path, body, chunks.clone(), masks, redaction);
+        try_read(SEARCH, strike)
+            .unwrap_or_else(|_| StoredAnswer::withheld(kept.clone(), body.len(), chunks.clone()))
     }
 
-    /// What is left of an answer without its keys, or nothing of it if they could not be looked for: the program has its answer
-    /// in any case, and a key must not be stored.
-    fn or_withheld(
-        kept: Transmission,
-        body: &[u8],
-        chunks: Vec<(usize, u64)>,
-        strike: impl FnOnce(Transmission, Vec<(usize, u64)>) -> Self,
-    ) -> Self {
-        try_read(STRIKING, || strike(kept.clone(), chunks.clone())).unwrap_or_else(|fault| {
-            let body = vec![b'*'; body.len()];
-            let kept = Transmission { masked: true, headers: Vec::new(), ..kept };
-            let framing = Framing::of_body("", &body);
-            StoredAnswer { kept, body, chunks, framing, withheld: Some(fault) }
-        })
+    /// The program has its answer in any case, and a key must not be stored.
+    fn withheld(kept: Transmission, length: usize, chunks: Vec<(usize, u64)>) -> Self {
+        let body = vec![b'*'; length];
+        let kept = Transmission { masked: true, headers: Vec::new(), ..kept };
+        let framing = Framing::of_body("", &body);
+        StoredAnswer { kept, body, chunks, framing, is_withheld: true }
     }
 
     fn struck(
@@ -79,7 +75,7 @@ impl StoredAnswer {
         let header = |(name, value): (String, String)| (name, redaction.text(&value).into_owned());
         let headers = kept.headers.into_iter().map(header).collect();
         let kept = Transmission { masked, redacted, headers, ..kept };
-        StoredAnswer { kept, body, chunks, framing, withheld: None }
+        StoredAnswer { kept, body, chunks, framing, is_withheld: false }
     }
 
     /// What it is, as the answer to a request.
@@ -105,9 +101,10 @@ impl StoredAnswer {
             let reason = format!("the request is stored unread: {fault}");
             read::add_reason(response, &whole.body, reason);
         }
-        if let (Some(fault), UpstreamReading::Answer(response)) = (&whole.withheld, &mut reading) {
-            let reason = format!("nothing of it is stored, because it may have keys: {fault}");
-            read::add_reason(response, &whole.body, reason);
+        if whole.is_withheld
+            && let UpstreamReading::Answer(response) = &mut reading
+        {
+            read::add_reason(response, &whole.body, WITHHELD.to_owned());
         }
         (whole, reading)
     }
@@ -133,23 +130,20 @@ impl StoredAnswer {
 
     /// A key that the events of a stream cut into pieces is found when they have been read as one text. Whether there was one.
     fn without_pieces(self, read: &Response, masks: &Masks) -> (Self, bool) {
-        if !try_read(STRIKING, || masks.for_pieces(read).is_some()).unwrap_or(true) {
-            return (self, false);
-        }
-        let StoredAnswer { kept, body, chunks, framing, withheld } = self;
-        let is_masked = kept.masked;
-        let kept = Transmission { masked: false, ..kept };
-        let mut stored = StoredAnswer::or_withheld(kept, &body, chunks, |kept, chunks| {
-            let keys = masks.for_pieces(read).unwrap_or_default();
-            let (body, chunks, masked) =
-                keys.answer(framing, body.clone(), kept.end.is_some(), chunks);
-            let kept = Transmission { masked, ..kept };
-            StoredAnswer { kept, body, chunks, framing, withheld: None }
+        let pieces = try_read(SEARCH, || {
+            let (body, chunks) = (&self.body, &self.chunks);
+            let keys = masks.for_pieces(read)?;
+            Some(keys.answer(self.framing, body.clone(), self.kept.end.is_some(), chunks.clone()))
         });
-        let masked = stored.kept.masked;
-        stored.kept.masked |= is_masked;
-        stored.withheld = withheld.or(stored.withheld);
-        (stored, masked)
+        match pieces {
+            Ok(None) => (self, false),
+            Ok(Some((body, chunks, masked))) => {
+                let StoredAnswer { kept, framing, is_withheld, .. } = self;
+                let kept = Transmission { masked: kept.masked | masked, ..kept };
+                (StoredAnswer { kept, body, chunks, framing, is_withheld }, masked)
+            }
+            Err(_) => (StoredAnswer::withheld(self.kept, self.body.len(), self.chunks), true),
+        }
     }
 
     /// A failed attempt has no content, so its whole body is kept here, and its text beside it.
@@ -223,15 +217,12 @@ mod tests {
     fn an_answer_whose_keys_could_not_be_looked_for_is_withheld_and_says_why() {
         let headers = vec![("x-key".to_owned(), KEY.to_owned())];
         let kept = Transmission { headers, ..Transmission::default() };
-        let body = format!("\"{KEY}\"");
-        let stored =
-            StoredAnswer::or_withheld(kept, body.as_bytes(), vec![(25, 0)], |_, _| panic!("a key"));
+        let stored = StoredAnswer::withheld(kept, 25, vec![(25, 0)]);
         assert_eq!(stored.body, vec![b'*'; 25]);
         assert!(stored.kept.headers.is_empty() && stored.kept.masked);
         let (none, masks) = (HeaderMap::new(), Masks::default());
         let (_, read) = stored.whole(&asked(HeaderMap::new()), StatusCode::OK, &none, &masks);
         let UpstreamReading::Answer(response) = read else { panic!("a failure") };
-        let said = response.extra[retold::model::UNREADABLE].to_string();
-        assert!(said.contains("nothing of it is stored") && said.contains("a key"), "{said}");
+        assert_eq!(response.extra[retold::model::UNREADABLE]["reason"], WITHHELD);
     }
 }

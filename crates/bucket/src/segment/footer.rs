@@ -9,7 +9,7 @@ use crate::writer::Writer;
 /// The format of segments that this release writes and reads.
 pub(crate) const FORMAT: u32 = 1;
 
-/// The footer of a segment: it stands behind the lines, in a frame that decompressors skip.
+/// The footer of a segment: it follows the lines, in a frame that decompressors skip.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Footer {
     /// [`FORMAT`].

@@ -14,7 +14,7 @@ use crate::output::Output;
 use crate::progress::ProgressDisplay;
 use crate::runs::person::is_played;
 use crate::runs::trace::{CostSoFar, Trace, TraceTo};
-use crate::signal::{wait_for_insistence, wait_for_interrupt};
+use crate::signal::{wait_for_interrupt, wait_for_termination};
 use retold::escaping::printable;
 use retold::event::{RunOutcome, RunStarted};
 use retold::id::RunId;
@@ -343,7 +343,7 @@ async fn watch_interrupts(signal: Signal, longest: Duration, at_once: InterruptN
     CliError::new(Status::Interrupted, message)
         .hint("Ctrl-C or SIGTERM again stops at once: nothing recorded is lost, and calls in flight are asked again")
         .print();
-    if wait_for_insistence().await {
+    if wait_for_termination().await {
         at_once.say();
         retold::leftovers::remove_all();
         #[expect(clippy::disallowed_methods, reason = "the user asked twice")]
