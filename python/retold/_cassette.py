@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +16,7 @@ from ._hosts import Host
 from ._program import program
 from ._rules import Replacements, rules
 from ._run import Run
+from ._scratch import ScratchFolder
 
 #: What is done with a cassette: replayed strictly; recorded if there is none; replayed, and what is new is recorded;
 #: recorded anew.
@@ -54,7 +54,7 @@ class Cassette:
         self._allow_hosts, self._unused = allow_hosts, unused
         self._rules = rules(ignore, replace)
         #: Where a log is kept while the block is active.
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._folder: ScratchFolder | None = None
         self._block: Block | None = None
         self._is_written = False
 
@@ -135,7 +135,7 @@ class Cassette:
     def _log(self) -> list[str]:
         """The options that name a log in a folder of its own."""
         if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="retold-")
+            self._folder = ScratchFolder()
         return ["--log", os.path.join(self._folder.name, "log.db")]
 
     def _write(self) -> None:

@@ -9,7 +9,6 @@ import difflib
 import os
 import re
 import shutil
-import tempfile
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 from ._cassette import Cassette
 from ._errors import RetoldError, StartFailed
 from ._run import Run
+from ._scratch import ScratchFolder
 
 #: How many lines of a difference are shown.
 _LINES = 200
@@ -51,7 +51,7 @@ class Drift:
             raise StartFailed(f"there is no cassette {self._path} to compare with: record it with `pytest --retold=once`")
         options.pop("unused", None)
         options.pop("allow_hosts", None)
-        self._folder = tempfile.TemporaryDirectory(prefix="retold-")
+        self._folder = ScratchFolder()
         self._now = Path(self._folder.name) / "now.yaml"
         self._cassette = Cassette(self._now, "all", **options)
 

@@ -12,10 +12,11 @@ import dataclasses
 import io
 import json
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from ._scratch import ScratchFolder
 
 if TYPE_CHECKING:
     from ._compared import Compared, Comparison
@@ -83,7 +84,7 @@ def _compare(paths: Sequence[str], others: Sequence[str]) -> Comparison:
             "`pip install pytest`, or start retold drift with the Python that runs the suite"
         ) from error
     found, said = Comparison(), io.StringIO()
-    with tempfile.TemporaryDirectory(prefix="retold-") as folder:
+    with ScratchFolder() as folder:
         settings = ["retold_vcr=true", "retold_unused=ignore", f"cache_dir={folder}"]
         options = ["-p", "retold", "--retold=none", "--capture=fd", "--color=no"]
         options += [word for setting in settings for word in ("-o", setting)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -21,6 +22,7 @@ import requests
 
 import retold
 from retold._hosts import ends_like
+from retold._program import program
 
 
 def ask(client: openai.OpenAI, text: str) -> str:
@@ -692,3 +694,28 @@ def test_the_end_of_a_path_may_name_any_model():
         assert ends_like(path, ends)
     for path in ("/chain/converse", "/model/m/converse/x", "/chat/completions/id"):
         assert not ends_like(path, ends)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there, nobody removes the folder of a process that was killed")
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
+def test_what_a_killed_test_has_recorded_is_removed_by_the_next_command(model, tmp_path, end):
+    code = f"""
+import os, signal
+import openai, retold
+
+client = openai.OpenAI(api_key="x", base_url={model.url!r} + "/v1")
+with retold.Cassette({str(tmp_path / "a.yaml")!r}, "all"):
+    client.chat.completions.create(model="m", messages=[{{"role": "user", "content": "one"}}])
+    os.kill(os.getpid(), {int(end)})
+"""
+    place = tmp_path / "scratch"
+    place.mkdir()
+    environment = {**os.environ, "TMPDIR": str(place)}
+    subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, env=environment)
+    assert [path for path in place.iterdir() if path.stat().st_mode & 0o077] == []
+    deadline = time.monotonic() + 20
+    while any(place.iterdir()):
+        # The program that recorded may be about to end; the folder is not its own.
+        assert time.monotonic() < deadline, list(place.iterdir())
+        subprocess.run([program(), "log"], capture_output=True, timeout=60, env=environment)
+        time.sleep(0.1)

@@ -71,6 +71,10 @@ fn ends_with_letters(name: &str, word: &str) -> bool {
 const OF_PLACEHOLDERS: &[&str] =
     &["redacted", "filtered", "masked", "sanitized", "scrubbed", "censored"];
 
+/// The same, among other words without digits.
+const OF_PLAIN_PLACEHOLDERS: &[&str] =
+    &["your", "dummy", "fake", "placeholder", "example", "removed", "hidden"];
+
 /// Whether a value stands for a key that somebody has taken out, or that is put in later: `<OPENAI_ACCESS_TOKEN>`, `**REDACTED**`,
 /// `[key]`, `${TOKEN}`.
 pub fn is_placeholder(value: &str) -> bool {
@@ -78,7 +82,7 @@ pub fn is_placeholder(value: &str) -> bool {
     let value = if scheme.chars().all(char::is_alphabetic) { rest.trim() } else { value.trim() };
     let is_in = |open: &str, close: &str| {
         let inner = value.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
-        inner.is_some_and(is_name)
+        inner.is_some_and(|inner| is_name(inner.trim()))
     };
     let is_variable = value.strip_prefix('$').is_some_and(|name| {
         let name = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name);
@@ -89,12 +93,31 @@ pub fn is_placeholder(value: &str) -> bool {
     let words = || lower.split(|c: char| !c.is_ascii_alphanumeric());
     let is_mask = |c: char| matches!(c, '*' | 'x' | '#' | '\u{2022}' | '.');
     is_variable
-        || [("<", ">"), ("[", "]"), ("{{", "}}"), ("**", "**"), ("__", "__")]
-            .iter()
-            .any(|(open, close)| is_in(open, close))
+        || BRACKETS.iter().any(|(open, close)| is_in(open, close))
         || lower.chars().count() >= 4 && lower.chars().all(is_mask)
         || words().any(|word| OF_PLACEHOLDERS.contains(&word))
+        || is_name(&lower)
+            && lower.chars().all(|c| !c.is_ascii_digit())
+            && words().count() > 1
+            && words().any(|word| OF_PLAIN_PLACEHOLDERS.contains(&word))
+        || lower.rsplit_once('-').is_some_and(|(kind, rest)| {
+            kind.len() <= 6 && rest.chars().count() >= 3 && rest.chars().all(is_mask)
+        })
 }
+
+/// What tools put around the name of what they have taken out, or will put in.
+const BRACKETS: &[(&str, &str)] = &[
+    ("<", ">"),
+    ("<<", ">>"),
+    ("[", "]"),
+    ("{{", "}}"),
+    ("${{", "}}"),
+    ("**", "**"),
+    ("__", "__"),
+    ("%", "%"),
+    ("%%", "%%"),
+    ("@@", "@@"),
+];
 
 /// Whether a text names something: a key between brackets has other signs, or letters and digits in one word.
 fn is_name(text: &str) -> bool {
@@ -102,7 +125,7 @@ fn is_name(text: &str) -> bool {
         word.chars().all(|c| c.is_ascii_alphabetic())
             || word.len() <= 8 && word.chars().all(|c| c.is_ascii_alphanumeric())
     };
-    !text.is_empty() && text.split(['_', '-', '.', ':']).all(is_word)
+    !text.is_empty() && text.split(['_', '-', '.', ':', ' ']).all(is_word)
 }
 
 /// The words of a name, in lower case: divided by anything but letters and digits, and where capitals begin.
@@ -247,6 +270,15 @@ mod tests {
             "$OPENAI_API_KEY",
             "********",
             "XXXX",
+            "Bearer <OPENAI API KEY>",
+            "<your api key>",
+            "<<API_KEY>>",
+            "%OPENAI_API_KEY%",
+            "@@KEY@@",
+            "${{ secrets.KEY }}",
+            "sk-XXXXXXXXXXXX",
+            "sk-...",
+            "DUMMY_API_KEY",
         ] {
             assert!(is_placeholder(value), "{value}");
         }
@@ -260,6 +292,9 @@ mod tests {
             "$ab-c",
             "12ab",
             "abcd",
+            "fake",
+            "your-4f8a",
+            "correct horse battery",
         ] {
             assert!(!is_placeholder(value), "{value}");
         }

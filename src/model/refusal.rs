@@ -43,6 +43,8 @@ const NOT_TAKEN: &[&str] = &[
     "must be",
     "at most",
     "maximum allowed",
+    "only 1 is allowed",
+    "invalid value",
 ];
 
 /// How errors of templates and APIs say that the turns are not in order.
@@ -59,6 +61,10 @@ const TURNS: &[&str] = &[
     "no user query found",
     "multiple in a row",
     "end with a user",
+    "successive user or assistant messages",
+    "requests alternate between user and model",
+    "start with a user message",
+    "last message must have role",
 ];
 
 /// How errors say that there is no such model.
@@ -197,6 +203,23 @@ mod tests {
                 Some(Refusal::Turns),
             ),
             (400, "System message must be at the beginning.", Some(Refusal::Turns)),
+            (
+                400,
+                "deepseek-reasoner does not support successive user or assistant messages (messages[1] and messages[2] in your input)",
+                Some(Refusal::Turns),
+            ),
+            (
+                400,
+                "Please ensure that multiturn requests alternate between user and model.",
+                Some(Refusal::Turns),
+            ),
+            (
+                400,
+                "A conversation must start with a user message. Try again with a conversation that starts with a user message.",
+                Some(Refusal::Turns),
+            ),
+            (400, "Last message must have role `user`.", Some(Refusal::Turns)),
+            (400, "invalid temperature: only 1 is allowed for this model", field("temperature")),
             // About this prompt alone.
             (
                 400,

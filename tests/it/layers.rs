@@ -34,6 +34,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "sidecar",
             "content",
             "counted",
+            "draft",
             "escaping",
             "event",
             "id",

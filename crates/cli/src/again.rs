@@ -85,17 +85,17 @@ fn in_place_of_ours(message: &str, begins: &str) -> String {
 /// The longest value that is repeated: nobody could read a longer one before agreeing to it.
 const LONGEST: usize = 500;
 
-/// This command with more options; `None` if the result could not be read or typed as shown,
-/// because a value is foreign text.
+/// This command with more options, as messages of ours have commands, for [`spell_commands`]; `None` if the result could not
+/// be read or typed as shown, because a value is foreign text.
 pub(crate) fn with(options: &[(&str, String)]) -> Option<String> {
     let args = std::env::args_os().skip(1).map(|arg| arg.into_string().ok());
     let args: Vec<String> = args.collect::<Option<_>>()?;
-    command(&program(), &args, options)
+    command(&args, options)
 }
 
-fn command(program: &str, args: &[String], options: &[(&str, String)]) -> Option<String> {
-    let mut command = program.to_owned();
-    for word in &without_key(args) {
+fn command(args: &[String], options: &[(&str, String)]) -> Option<String> {
+    let mut command = OURS.to_owned();
+    for word in &without_key(&without_log(args)) {
         command.push(' ');
         command.push_str(&quote(word)?);
     }
@@ -122,6 +122,19 @@ pub(crate) fn words(words: &[String]) -> Option<String> {
     };
     let quoted: Option<Vec<String>> = without_key(words).iter().map(quoted).collect();
     quoted.map(|words| words.join(" ")).filter(|words| words.chars().count() <= 4 * LONGEST)
+}
+
+/// The arguments without the log: every command of ours begins with it.
+fn without_log(args: &[String]) -> Vec<String> {
+    let (mut left, mut args) = (Vec::new(), args.iter());
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--log" => drop(args.next()),
+            arg if arg.starts_with("--log=") => {}
+            _ => left.push(arg.clone()),
+        }
+    }
+    left
 }
 
 /// The option with an API key, which no message repeats.
@@ -180,7 +193,7 @@ mod tests {
     fn an_api_key_is_not_repeated() {
         for args in [["run", "--key", "sk-secret"], ["run", "--key=sk-secret", "x.yaml"]] {
             let args = args.map(str::to_owned);
-            let typed = command("retold", &args, &[("--resume", "latest".to_owned())]).unwrap();
+            let typed = command(&args, &[("--resume", "latest".to_owned())]).unwrap();
             assert!(typed.contains("KEY") && !typed.contains("secret"), "{typed}");
             let typed = super::words(&args).unwrap();
             assert!(typed.contains("KEY") && !typed.contains("secret"), "{typed}");
@@ -190,8 +203,8 @@ mod tests {
     #[test]
     fn a_shell_reads_back_what_was_meant() {
         let args = ["run", "--resume", "latest", "--log", "my log.db"].map(str::to_owned);
-        let typed = |value: &str| command("retold", &args, &[("--base-url", value.to_owned())]);
-        let begins = "retold run --resume latest --log 'my log.db' --base-url ";
+        let typed = |value: &str| command(&args, &[("--base-url", value.to_owned())]);
+        let begins = "retold run --resume latest --base-url ";
         assert_eq!(typed("http://h/v1"), Some(format!("{begins}http://h/v1")));
         assert_eq!(typed("--force"), Some(format!("{}=--force", begins.trim_end())));
         assert_eq!(typed("http://h/$(id)"), Some(format!("{begins}'http://h/$(id)'")));

@@ -1,7 +1,16 @@
 //! Signals that ask the program to stop.
 
+#[cfg(unix)]
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
+#[cfg(unix)]
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{io, time::Duration};
 
+use retold::run::clock::Stopwatch;
+#[cfg(unix)]
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 #[cfg(unix)]
 use tokio::signal::unix::SignalKind;
 
@@ -10,6 +19,14 @@ static ARE_AWAITED: AtomicBool = AtomicBool::new(false);
 
 /// Whether a signal ends the command.
 static HAS_COME: AtomicBool = AtomicBool::new(false);
+
+/// The groups of processes that a signal ends with this one.
+#[cfg(unix)]
+static GROUPS: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
+
+/// How long a group may take to end once it was killed.
+#[cfg(unix)]
+const LAST_MOMENT: Duration = Duration::from_secs(1);
 
 /// Ends a command that does not wait for signals when one comes, so that it leaves nothing and its log is in order: a signal
 /// drops nothing by itself.
@@ -20,11 +37,13 @@ pub(crate) fn tidy_up() {
     std::thread::spawn(move || {
         let received = runtime.block_on(async {
             let mut signals = Signals::of(|kind| !is_ignored(kind));
+            signals.add_others(&OTHERS);
             signals.next().await
         });
         if !ARE_AWAITED.load(Ordering::SeqCst) {
             HAS_COME.store(true, Ordering::SeqCst);
             retold::log::close_all();
+            end_groups();
             retold::leftovers::remove_all();
             end(received);
         }
@@ -48,12 +67,62 @@ pub(crate) fn give_way() {
     reason = "the command did not ask for signals, and ends by this one"
 )]
 fn end(received: StopSignal) {
-    let kind = match received {
-        StopSignal::Interrupt => SignalKind::interrupt(),
-        StopSignal::Terminate | StopSignal::Other(_) => SignalKind::terminate(),
-        StopSignal::HangUp => SignalKind::hangup(),
+    let number = match received {
+        StopSignal::Interrupt => SignalKind::interrupt().as_raw_value(),
+        StopSignal::Terminate => SignalKind::terminate().as_raw_value(),
+        StopSignal::HangUp => SignalKind::hangup().as_raw_value(),
+        StopSignal::Other(signal) => signal.as_raw(),
     };
-    std::process::exit(128 + kind.as_raw_value());
+    std::process::exit(128 + number);
+}
+
+/// A command that a signal ends with this one, and all that it has started: it would go on writing into files that are
+/// removed. It leads a group of its own, so the terminal's Ctrl-C does not reach it by itself.
+#[cfg(unix)]
+pub(crate) fn start_owned(command: &mut Command) -> io::Result<OwnedChild> {
+    let child = command.process_group(0).spawn()?;
+    let group = Pid::from_child(&child);
+    lock_groups().push(group);
+    Ok(OwnedChild { child, group })
+}
+
+/// The same where there are no groups.
+#[cfg(not(unix))]
+pub(crate) fn start_owned(command: &mut Command) -> io::Result<OwnedChild> {
+    Ok(OwnedChild { child: command.spawn()? })
+}
+
+/// See [`start_owned`].
+pub(crate) struct OwnedChild {
+    pub(crate) child: Child,
+    #[cfg(unix)]
+    group: Pid,
+}
+
+#[cfg(unix)]
+impl Drop for OwnedChild {
+    fn drop(&mut self) {
+        lock_groups().retain(|group| *group != self.group);
+    }
+}
+
+#[cfg(unix)]
+fn lock_groups() -> MutexGuard<'static, Vec<Pid>> {
+    GROUPS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(unix)]
+fn end_groups() {
+    let groups = lock_groups().clone();
+    for group in &groups {
+        // One that has ended is what was wanted.
+        let _ = kill_process_group(*group, Signal::KILL);
+    }
+    let begin = Stopwatch::start();
+    let is_there = |group: &Pid| test_kill_process_group(*group).is_ok();
+    while groups.iter().any(is_there) && begin.elapsed() < LAST_MOMENT {
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 /// Waits for Ctrl-C, for the SIGTERM with which a system ends programs, or for the SIGHUP of a
@@ -125,8 +194,17 @@ pub(crate) enum StopSignal {
     /// One that asks for something else, which only a program of ours can know: Ctrl-\\, or one of the two
     /// for users.
     #[cfg(unix)]
-    Other(rustix::process::Signal),
+    Other(Signal),
 }
+
+/// Those that a program of ours may know.
+#[cfg(unix)]
+const OF_PROGRAMS: [Signal; 3] = [Signal::QUIT, Signal::USR1, Signal::USR2];
+
+/// Those that end a program unless it asks for them.
+#[cfg(unix)]
+const OTHERS: [Signal; 6] =
+    [Signal::QUIT, Signal::USR1, Signal::USR2, Signal::ALARM, Signal::VTALARM, Signal::XCPU];
 
 /// The signals that ask us to stop, one after the other.
 pub(crate) struct Signals {
@@ -163,22 +241,21 @@ impl Signals {
     pub(crate) fn of_program() -> Self {
         #[cfg(unix)]
         {
-            use rustix::process::Signal;
-            use tokio::signal::unix::signal;
             let mut signals = Signals::listen();
-            let others = [
-                (Signal::QUIT, SignalKind::quit()),
-                (Signal::USR1, SignalKind::user_defined1()),
-                (Signal::USR2, SignalKind::user_defined2()),
-            ];
-            let others = others
-                .into_iter()
-                .filter_map(|(name, kind)| Some((StopSignal::Other(name), signal(kind).ok()?)));
-            signals.all.extend(others);
+            signals.add_others(&OF_PROGRAMS);
             signals
         }
         #[cfg(not(unix))]
         Signals::listen()
+    }
+
+    #[cfg(unix)]
+    fn add_others(&mut self, others: &[Signal]) {
+        let listened = |other: &Signal| {
+            let kind = SignalKind::from_raw(other.as_raw());
+            Some((StopSignal::Other(*other), tokio::signal::unix::signal(kind).ok()?))
+        };
+        self.all.extend(others.iter().filter_map(listened));
     }
 
     /// The next signal.

@@ -2,17 +2,16 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 
 use super::idle_readers::ReaderFile;
-use super::opening::create_private;
 use super::reader::SqliteReader;
 use super::{SqliteBackend, busy};
-use crate::leftovers::Leftover;
+use crate::draft::Draft;
 use crate::log::backend::Backend as _;
 use crate::log::error::{LogError, RewordedError};
 use crate::log::finding::{FileFault, Finding};
@@ -47,9 +46,8 @@ impl SqliteBackend {
         if to.symlink_metadata().is_ok() {
             return Err(failed(io::ErrorKind::AlreadyExists.into()));
         }
-        let draft = Leftover::new(draft_path(to).map_err(failed)?);
-        // Created here, so that we never write through an existing file or link.
-        create_private(draft.path()).map_err(failed)?;
+        let (draft, file) = Draft::file(to).map_err(failed)?;
+        make_private(&file).map_err(failed)?;
         self.copy_to(draft.path())?;
         File::open(draft.path()).and_then(|file| file.sync_all()).map_err(failed)?;
         let done = self.verify_copy(draft.path())?;
@@ -71,6 +69,8 @@ impl SqliteBackend {
     fn copy_to(&self, draft: &Path) -> Result<(), LogError> {
         let from = self.to_read(|db| self.ready(db))?;
         let mut to = Connection::open(draft).map_err(|e| self.error(e))?;
+        // A copy that is not finished is thrown away, so nothing need be rolled back.
+        to.pragma_update(None, "journal_mode", "OFF").map_err(|e| self.error(e))?;
         let mut copy = || -> rusqlite::Result<()> {
             // One snapshot of the log: without it, each commit of others would restart the copy.
             let moment = from.unchecked_transaction()?;
@@ -123,13 +123,13 @@ fn cannot_write(to: &Path, source: io::Error) -> LogError {
     LogError::CannotCopy { path: to.display().to_string(), source }
 }
 
-fn draft_path(to: &Path) -> io::Result<PathBuf> {
-    let name = to.file_name().ok_or_else(|| io::Error::other("the path has no file name"))?;
-    let random = getrandom::u64().map_err(|e| io::Error::other(e.to_string()))?;
-    let mut draft = std::ffi::OsString::from(".");
-    draft.push(name);
-    draft.push(format!(".{random:016x}.draft"));
-    Ok(to.with_file_name(draft))
+/// Only its owner may read what people said to models.
+fn make_private(file: &File) -> io::Result<()> {
+    #[cfg(unix)]
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    #[cfg(not(unix))]
+    let _ = file;
+    Ok(())
 }
 
 /// A new name survives a power cut only once the folder is on disk.

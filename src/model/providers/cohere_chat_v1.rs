@@ -54,7 +54,8 @@ impl Dialect for CohereChatV1 {
     }
 
     fn credentials(&self) -> &'static [&'static str] {
-        &["connectors.*.user_access_token"]
+        // The last two are of the requests that make connectors.
+        &["connectors.*.user_access_token", "service_auth.token", "oauth.client_secret"]
     }
 
     /// The message is the conversation, and the history stays beside it.

@@ -83,6 +83,8 @@ fn every_credential_of_an_answer_is_struck() {
         ("/v1alpha/auth_tokens", "name"),
         ("/api/oauth/claude_cli/create_api_key", "raw_key"),
         ("/key/generate", "key"),
+        ("/api/v1/keys", "key"),
+        ("/v1/projects/-/serviceAccounts/s:generateAccessToken", "accessToken"),
     ] {
         let steps: Vec<&str> = place.split('.').collect();
         let body = at(&steps, KEY).to_string();

@@ -167,6 +167,7 @@ impl Dialect for OpenAiChat {
     /// compound models have a key for Wolfram.
     fn credentials(&self) -> &'static [&'static str] {
         &[
+            "data_sources.*.authentication.key",
             "data_sources.*.parameters.authentication.key",
             "data_sources.*.parameters.authentication.api_key",
             "data_sources.*.parameters.authentication.encoded_api_key",

@@ -66,11 +66,16 @@ impl Dialect for OpenAiResponses {
         ]
     }
 
-    /// The credentials for MCP servers, and those that a shell may send to other servers.
+    /// The credentials for MCP servers, and those that a shell may send to other servers. Mistral's conversations have an object
+    /// with the credential in it, Azure's agents the headers of each server, and evaluations the tools of what they sample.
     fn credentials(&self) -> &'static [&'static str] {
         &[
             "tools.*.authorization",
+            "tools.*.authorization.value",
             "tools.*.headers.*",
+            "tool_resources.mcp.*.headers.*",
+            "data_source.sampling_params.tools.*.authorization",
+            "data_source.sampling_params.tools.*.headers.*",
             "tools.*.container.network_policy.domain_secrets.*.value",
             "tools.*.environment.network_policy.domain_secrets.*.value",
         ]

@@ -107,9 +107,11 @@ impl Dialect for Other {
             "client_secret",
             "clientSecret",
             "vertex_credentials",
+            "vertex_credentials.private_key",
             "vertex_ai_credentials",
             "watsonx_api_key",
             "litellm_params.{key}",
+            "model_list.*.litellm_params.{key}",
             "user_config.model_list.*.litellm_params.{key}",
             "fallbacks.*.{key}",
             "headers.{key}",
@@ -130,6 +132,8 @@ impl Dialect for Other {
             ("/device/code", &["device_code", "user_code"]),
             ("/key/generate", &["key", "token"]),
             ("/auth/keys", &["key"]),
+            ("/v1/keys", &["key"]),
+            (":generateAccessToken", &["accessToken"]),
         ]
     }
 

@@ -30,7 +30,7 @@ fn a_copy_holds_what_the_log_held() {
     let bytes = std::fs::metadata(place.path("copy.db")).unwrap().len();
     assert_eq!(copied["bytes"], bytes);
     assert!(
-        !names(&place).iter().any(|name| name.starts_with("copy.db-") || name.ends_with(".draft"))
+        !names(&place).iter().any(|name| name.starts_with("copy.db-") || name.ends_with(".part"))
     );
     assert_eq!(place.ok("verify --log copy.db"), place.ok("verify"));
     place.ok("replay latest --log copy.db");
@@ -55,7 +55,7 @@ fn what_cannot_be_copied() {
     drop(db);
     all.push_str(&place.session(&["backup copy.db"]));
     assert!(!place.path("copy.db").exists());
-    assert!(!names(&place).iter().any(|name| name.ends_with(".draft")), "{:?}", names(&place));
+    assert!(!names(&place).iter().any(|name| name.ends_with(".part")), "{:?}", names(&place));
     assert_said!("backups_refused", all);
 }
 

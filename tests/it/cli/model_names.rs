@@ -109,6 +109,26 @@ fn a_server_that_is_named_counts_more_than_a_name() {
     assert!(server.received().iter().all(|received| received.target == "/v1/chat/completions"));
     let due = ["claude-sonnet-4-5", "claude-x", "gpt-4"].map(str::to_owned);
     assert_eq!(models(&server.received()), BTreeSet::from(due));
+    // A model of another provider is asked there, too, in the words of its API.
+    let elsewhere = Server::handler(answers("game24"));
+    let (_, read) = KINDS.into_iter().find(|(of, _)| *of == "anthropic").unwrap();
+    let claude = Server::handler(strict("anthropic", read, "game24"));
+    let config = SMALL.replace("gpt-4", "anthropic/claude-sonnet-4-5");
+    let url = format!("http://{}", claude.address());
+    for (name, config, named) in [
+        ("typed.yaml", format!("{config}model: {{kind: openai}}\n"), format!("--base-url {url}")),
+        (
+            "named.yaml",
+            format!("{config}model: {{kind: openai, base_url: \"{url}\"}}\n"),
+            String::new(),
+        ),
+    ] {
+        place.write(name, config);
+        let args = format!("run {name} --quiet --new {named}");
+        let said = with_servers(&place, &args, &[("anthropic", &elsewhere)]);
+        assert_eq!(said.code, 0, "{name}: {}", said.err);
+    }
+    assert_eq!((claude.received().len(), elsewhere.received().len()), (12, 0));
 }
 
 /// Players of one table, each at a provider of its own.

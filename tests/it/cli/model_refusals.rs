@@ -153,6 +153,14 @@ fn refusals_are_explained() {
         let args = format!("run small.yaml --quiet --base-url {url}{more}");
         shown.push_str(&place.shown(&args, &place.run(&args)));
     }
+    // A command that names its log names it once.
+    let named = place.run(&format!("run small.yaml --quiet --base-url {url} --log other.db"));
+    let due = "`retold --log other.db run small.yaml --quiet --base-url ";
+    assert!(
+        named.err.contains(due) && !named.err.contains("--log other.db --set"),
+        "{}",
+        named.err
+    );
     for due in [
         "--set request.temperature=null`\n  hint: nothing was answered",
         "the server has no model gpt-4: name one that it has with --model PROVIDER/MODEL",

@@ -81,10 +81,16 @@ fn the_price_is_that_of_the_model_that_is_named() {
     let embedding = own.keys().find(embeds).unwrap();
     assert_eq!(plan[embedding], own[embedding]);
     assert!(plan.keys().filter(|name| !embeds(name)).all(|name| plan[name] != own[name]));
-    let said = place.run("plan small.yaml --model gpt-17");
+    // A model that `run` takes has a plan, whatever is known of its price.
+    for model in ["gemini/gemini-2.5-flash", "gemini-2.5-flash", "openai/my-own"] {
+        let (unknown, _) = place.json(&format!("plan small.yaml --model {model}"));
+        let [of_it, of_plain] = [&unknown, &plain].map(|plan| &plan["forecast"]["prompt_tokens"]);
+        assert_eq!((of_it, &unknown["forecast"]["cost"]), (of_plain, &Value::Null), "{unknown}");
+    }
+    let said = place.run("plan small.yaml --model my-17");
     assert_eq!(said.code, 2);
     assert!(
-        said.err.contains("--model \"gpt-17\" is neither a kind of model nor a model with a price"),
+        said.err.contains("--model \"my-17\" is neither a kind of model nor a model with a price"),
         "{}",
         said.err
     );

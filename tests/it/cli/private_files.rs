@@ -136,7 +136,15 @@ fn importing(place: &Place) -> (Child, PathBuf) {
 
 #[test]
 fn a_scratch_log_is_removed_by_every_signal_that_can_be_caught() {
-    for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130), (Signal::HUP, 129)] {
+    for (signal, code) in [
+        (Signal::TERM, 143),
+        (Signal::INT, 130),
+        (Signal::HUP, 129),
+        (Signal::QUIT, 131),
+        (Signal::USR1, 138),
+        (Signal::ALARM, 142),
+        (Signal::XCPU, 152),
+    ] {
         let place = Place::new();
         let (mut child, folder) = importing(&place);
         assert_eq!(open_to_others(&place.path("tmp"), &BTreeSet::new()), Vec::<String>::new());

@@ -79,3 +79,31 @@ fn without_a_browser_nothing_is_written_and_the_error_says_what_to_do() {
     let (code, said) = with("CHROME_PATH", browser.to_str().unwrap());
     assert!(code == Some(3) && said.contains("cannot be started"), "{code:?} {said}");
 }
+
+/// A browser that takes its time, and writes all the while.
+#[test]
+fn a_signal_ends_the_browser_as_well_and_nothing_of_it_stays() {
+    use crate::support::waiting::soon;
+    use rustix::process::{Pid, Signal, kill_process};
+    let place = Place::with_run();
+    std::fs::create_dir(place.path("tmp")).unwrap();
+    let browser = "#!/bin/sh\nfor word; do case $word in --user-data-dir=*) mkdir -p \"${word#*=}\"; \
+        while :; do echo x >>\"${word#*=}/part\"; done;; esac; done\n";
+    place.write("browser", browser);
+    let mode = std::fs::Permissions::from_mode(0o700);
+    std::fs::set_permissions(place.path("browser"), mode).unwrap();
+    let mut command = place.command();
+    command.args(["report", "latest", "-o", "x.pdf"]);
+    command.env("CHROME_PATH", place.path("browser")).env("TMPDIR", place.path("tmp"));
+    let mut child = command.spawn().unwrap();
+    let has_begun = || {
+        let mut made = std::fs::read_dir(place.path("tmp")).unwrap().flatten();
+        made.any(|entry| entry.path().join("profile/part").exists()).then_some(())
+    };
+    soon("the browser", has_begun);
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    let left: Vec<_> = std::fs::read_dir(place.path("tmp")).unwrap().flatten().collect();
+    assert!(left.is_empty() && !place.path("x.pdf").exists(), "{left:?}");
+}

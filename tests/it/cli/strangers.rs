@@ -59,7 +59,8 @@ fn the_url_of_a_recording_gets_neither_a_key_nor_a_prompt() {
 
 /// The command that the error prints, run by a shell.
 fn repeat(place: &Place, error: &str) -> Said {
-    let (_, command) = error.rsplit_once("trust that server: ").unwrap();
+    let (_, command) = error.rsplit_once("trust that server: `").unwrap();
+    let (command, _) = command.rsplit_once('`').unwrap();
     let program = env!("CARGO_BIN_EXE_retold");
     let mut shell = Command::new("/bin/sh");
     place.shut_off(&mut shell);

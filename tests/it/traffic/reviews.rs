@@ -132,3 +132,22 @@ fn nothing_is_written_outside_the_root() {
     place.ok("cassette review --accept");
     assert!(place.read("cassettes/a.yaml").contains("Rome"));
 }
+
+/// In a folder that all may write to, anybody may have left it.
+#[cfg(unix)]
+#[test]
+fn what_another_user_left_is_not_accepted() {
+    let place = reviewable();
+    let left = place.path(".pytest_cache/d/retold/rootdir");
+    // Only root may give a file away; another user sees that it is refused to them.
+    let given = std::os::unix::fs::chown(&left, Some(12_345), None);
+    assert_eq!(given.is_ok(), rustix::process::geteuid().is_root());
+    let said = place.run("cassette review --accept");
+    match given {
+        Ok(()) => {
+            assert!(said.code == 2 && said.err.contains("is another user's"), "{}", said.err);
+            assert_eq!(answers(&place), "PPP");
+        }
+        Err(_) => assert_eq!(answers(&place), "RRP"),
+    }
+}

@@ -93,6 +93,15 @@ impl ModelArgs {
         settings.runtime.check("model").map_err(|wrong| CliError::usage(wrong.to_string()))
     }
 
+    /// The server that the flags name, or else the config; one that is only recorded is none.
+    pub(super) fn named_server(&self, model: &ModelConfig) -> Option<NamedUrl> {
+        match (&self.base_url, &model.base_url) {
+            (Some(url), _) => Some(NamedUrl::from_user(url)),
+            (None, BaseUrl::Named(url)) => Some(url.clone()),
+            (None, BaseUrl::Recorded(_) | BaseUrl::BuiltIn) => None,
+        }
+    }
+
     /// Which model answers, with the flags applied.
     fn choose(&self, runtime: &mut Runtime) -> Result<(), CliError> {
         let ModelArgs {

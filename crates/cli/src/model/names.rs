@@ -157,8 +157,16 @@ impl ModelArgs {
             return Err(CliError::usage(message)
                 .hint(format!("give its own setting, such as --set request.model={name}")));
         }
+        let named = self.named_server(&settings.runtime.model);
         for (name, api) in elsewhere {
-            let endpoint = endpoint_at(api);
+            let endpoint = match &named {
+                Some(url) => EndpointConfig {
+                    base_url: BaseUrl::Named(url.clone()),
+                    kind: api,
+                    key: usual_key(api),
+                },
+                None => endpoint_at(api),
+            };
             settings.runtime.model.endpoints.entry(name).or_insert(endpoint);
         }
         Ok(())

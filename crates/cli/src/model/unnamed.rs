@@ -41,7 +41,7 @@ pub(super) fn unnamed_servers(model: &ModelConfig, api: ApiKind) -> CliError {
     let those = if options.len() > 1 { "these servers" } else { "that server" };
     // A URL that could not be typed is not repeated, either.
     let (message, next) = match again::with(&options) {
-        Some(again) => (message, format!("if you trust {those}: {again}")),
+        Some(again) => (message, format!("if you trust {those}: `{again}`")),
         None => (
             UNSHOWN.to_owned(),
             "name the servers to ask with --base-url URL and --endpoint MODEL=URL".to_owned(),
@@ -65,7 +65,7 @@ pub(super) fn unnamed_answers(recorded: &Path) -> CliError {
     ))
     .hint("recordings can come from anyone, so they never decide which files are read");
     match again::with(&[("--answers", path)]) {
-        Some(again) => error.hint(format!("if you want to use that file: {again}")),
+        Some(again) => error.hint(format!("if you want to use that file: `{again}`")),
         None => error.hint("name the file with --answers FILE"),
     }
 }

@@ -36,6 +36,7 @@ pub(super) fn nearest_folder(from: &Path) -> Option<PathBuf> {
 /// What waits in a folder, sorted by path.
 pub(super) fn waiting_in(folder: &Path) -> Result<Vec<PendingCassette>, CliError> {
     let place = folder.join(ROOT);
+    refuse_others(&place)?;
     let root = fs::read_to_string(&place).map_err(|error| {
         let said = format!("{}: {error}", place.display());
         CliError::new(Status::Io, said)
@@ -51,6 +52,21 @@ pub(super) fn waiting_in(folder: &Path) -> Result<Vec<PendingCassette>, CliError
         waits_at: folder.join(path),
     });
     Ok(pending.collect())
+}
+
+/// Refuses what another user of the machine has put there: accepting it would write their answers into the tests.
+fn refuse_others(place: &Path) -> Result<(), CliError> {
+    #[cfg(unix)]
+    if let Ok(found) = place.metadata()
+        && std::os::unix::fs::MetadataExt::uid(&found) != rustix::process::geteuid().as_raw()
+    {
+        let message = format!("{} is another user's", printable(&place.display().to_string(), 200));
+        return Err(CliError::usage(message)
+            .hint("nothing was written: run `pytest --retold=drift` as the user who reviews"));
+    }
+    #[cfg(not(unix))]
+    let _ = place;
+    Ok(())
 }
 
 /// The root of the tests that left a folder. The folder may have come with somebody else's tests, so the root that it

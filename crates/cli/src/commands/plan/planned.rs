@@ -31,22 +31,32 @@ pub(super) struct PlannedRun {
     banner: Option<&'static str>,
 }
 
-/// The price that counts for all answers in text; `None` for a kind of model: then each model that requests name has its own.
-///
-/// # Errors
-/// A name that is neither a kind of model nor a model with a price.
-fn price_of(model: &str, prices: &Prices) -> Result<Option<Price>, CliError> {
-    if ModelKind::from_name(model).is_some() {
-        return Ok(None);
-    }
-    let name = ApiKind::in_name(model).map_or(model, |(_, name)| name);
-    prices.price(name).map(Some).ok_or_else(|| {
-        CliError::usage(format!(
+/// The price of the model that is named, which counts for all answers in text.
+enum NamedPrice {
+    /// A kind of model is named: each model that requests name has its own.
+    Own,
+    /// `None` if it is not known.
+    OfModel(Option<Price>),
+}
+
+impl NamedPrice {
+    /// # Errors
+    /// A name that is neither a kind of model, nor a model of a known provider, nor one with a price.
+    fn new(model: &str, prices: &Prices) -> Result<Self, CliError> {
+        if ModelKind::from_name(model).is_some() {
+            return Ok(NamedPrice::Own);
+        }
+        let name = ApiKind::in_name(model).map_or(model, |(_, name)| name);
+        let price = prices.price(name);
+        if price.is_some() || name != model || ApiKind::of_model(name).is_some() {
+            return Ok(NamedPrice::OfModel(price));
+        }
+        Err(CliError::usage(format!(
             "--model {model:?} is neither a kind of model nor a model with a price"
         ))
         .hint(format!("the kinds are {}", kinds()))
-        .hint("give the prices of other models with --prices FILE")
-    })
+        .hint("give the prices of other models with --prices FILE"))
+    }
 }
 
 impl PlannedRun {
@@ -61,13 +71,14 @@ impl PlannedRun {
         let totals = Totals::read(&mut reader, selected.run)?;
         let parsers = global.studies.parsers();
         let models = totals.figures(prices, parsers).models;
-        let price = args.model.as_deref().map(|model| price_of(model, prices)).transpose()?;
-        let price = price.flatten();
-        let priced_as = args.model.clone().filter(|_| price.is_some());
-        let prices = match price {
-            Some(price) => at_price(prices, price, models.keys()),
-            None => prices.clone(),
+        let named = args.model.as_deref().map(|model| NamedPrice::new(model, prices));
+        let (prices, is_known) = match named.transpose()? {
+            Some(NamedPrice::OfModel(price)) => {
+                (at_price(prices, price, models.keys()), price.is_some())
+            }
+            Some(NamedPrice::Own) | None => (prices.clone(), false),
         };
+        let priced_as = args.model.clone().filter(|_| is_known);
         let figures = totals.figures(&prices, parsers);
         let headline = figures_of(global.studies, &mut reader, selected.run)?;
         let tables = args.figures.tables(std::slice::from_ref(selected), global)?;
@@ -106,13 +117,18 @@ impl PlannedRun {
     }
 }
 
-/// Prices of which one counts for all models that answer in text. Embeddings keep their own: theirs cost nothing.
-fn at_price<'m>(prices: &Prices, price: Price, models: impl Iterator<Item = &'m String>) -> Prices {
-    let is_text = |model: &&String| prices.price(model).is_none_or(|own| own.completion > 0.0);
-    let models: Vec<&String> = models.filter(is_text).collect();
-    let mut all = prices.clone();
-    all.models.extend(models.into_iter().map(|model| (model.clone(), price)));
-    all
+/// The price of each of these models: the given one for all that answer in text. Embeddings keep their own: their answers cost
+/// nothing.
+fn at_price<'m>(
+    prices: &Prices,
+    price: Option<Price>,
+    models: impl Iterator<Item = &'m String>,
+) -> Prices {
+    let of = |model: &String| match prices.price(model) {
+        Some(own) if own.completion <= 0.0 => Some(own),
+        _ => price,
+    };
+    Prices { models: models.filter_map(|model| Some((model.clone(), of(model)?))).collect() }
 }
 
 /// What another run like this one would be asked for, as a forecast: also what this one shares with its parent or with other runs.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::error::{CliError, Status};
 use crate::runs::program::found_in_path;
+use crate::signal::start_owned;
 use retold::escaping::printable;
 use retold::id::Time;
 use retold::run::clock::Stopwatch;
@@ -138,7 +139,8 @@ fn browser() -> Result<PathBuf, PrintError> {
 /// Waits for the browser to end, for some time.
 fn wait(command: &mut Command, browser: &Path) -> Result<(), PrintError> {
     let not_started = |source| PrintError::NotStarted { browser: browser.to_owned(), source };
-    let mut child = command.spawn().map_err(not_started)?;
+    let mut started = start_owned(command).map_err(not_started)?;
+    let child = &mut started.child;
     let begin = Stopwatch::start();
     while child.try_wait()?.is_none() {
         if begin.elapsed() > LONGEST {
