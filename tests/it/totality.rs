@@ -112,7 +112,7 @@ const BEGUN_TRAPS: [(&str, &str); 2] = [("{a:{}", ":{}"), ("{a:[{}", "}{}")];
 /// length.
 #[test]
 fn time_grows_with_the_length_of_a_text_and_no_faster() {
-    let some = setting("RETOLD_SHAPES", 60);
+    let some = setting("RETOLD_SHAPES", 20);
     let seed = setting("RETOLD_SHAPES_SEED", 24) as u64;
     let begun =
         BEGUN_TRAPS.map(|(prefix, trap)| Shape { prefix: prefix.into(), ..Shape::new(trap) });

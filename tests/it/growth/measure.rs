@@ -14,7 +14,7 @@ const NEVER_MIND: Duration = Duration::from_nanos(if cfg!(unoptimised) { 500 } e
 
 /// The lengths that are compared first, and those that confirm a suspicion. They are shorter in a
 /// build that is not optimised, where everything takes ten times as long.
-const LONG: usize = if cfg!(unoptimised) { 32 << 10 } else { 64 << 10 };
+const LONG: usize = if cfg!(unoptimised) { 16 << 10 } else { 64 << 10 };
 const SHORT: usize = LONG / 16;
 const LONGEST: usize = 4 * LONG;
 

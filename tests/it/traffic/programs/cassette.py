@@ -12,15 +12,26 @@ the report has the field and what the miss says instead.
 import base64
 import gzip
 import http.client
+import importlib.util
 import json
 import os
 import random
 import sys
 import zlib
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import yaml
-from vcr.serializers.yamlserializer import _CassetteLoader
+
+
+def loader():
+    """vcrpy's loader, from its file: the package imports every HTTP client that is installed, which takes a second."""
+    package = Path(importlib.util.find_spec("vcr").origin).parent
+    spec = importlib.util.spec_from_file_location("yamlserializer", package / "serializers" / "yamlserializer.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module._CassetteLoader
+
 
 HOP = {"host", "content-length", "transfer-encoding", "accept-encoding", "connection", "content-encoding"}
 TRANSPORT = {"stream", "stream_options", "store", "metadata", "keep_alive"}
@@ -42,7 +53,7 @@ class Word(bytes):
 
 def load(path):
     with open(path, encoding="utf-8") as file:
-        return json.load(file) if path.endswith(".json") else yaml.load(file, Loader=_CassetteLoader)
+        return json.load(file) if path.endswith(".json") else yaml.load(file, Loader=loader())
 
 
 def values(headers):
