@@ -39,7 +39,7 @@ fn without_numbers(text: &str) -> String {
     let text = numbers.replace_all(&text, "$1 N");
     // How many events were committed before the damage depends on how they were batched.
     let text = Regex::new(r"\b[0-9]+ events").unwrap().replace_all(&text, "N events");
-    let listed = Regex::new(r"(?m)^(\[run\] .* damaged .*\S) +[0-9]+$").unwrap();
+    let listed = Regex::new(r"(?m)^([0-9a-f]{16} .* damaged .*\S) +[0-9]+$").unwrap();
     listed.replace_all(&text, "$1 N").into_owned()
 }
 
