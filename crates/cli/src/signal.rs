@@ -17,6 +17,10 @@ use tokio::signal::unix::SignalKind;
 /// Whether the command ends by itself when a signal comes.
 static ARE_AWAITED: AtomicBool = AtomicBool::new(false);
 
+/// Whether the command passes on what only a program of ours can know.
+#[cfg(unix)]
+static ARE_PASSED_ON: AtomicBool = AtomicBool::new(false);
+
 /// Whether a signal ends the command.
 static HAS_COME: AtomicBool = AtomicBool::new(false);
 
@@ -38,16 +42,32 @@ pub(crate) fn tidy_up() {
         let received = runtime.block_on(async {
             let mut signals = Signals::of(|kind| !is_ignored(kind));
             signals.add_others(&OTHERS);
-            signals.next().await
+            loop {
+                let received = signals.next().await;
+                if !is_awaited(received) {
+                    break received;
+                }
+            }
         });
-        if !ARE_AWAITED.load(Ordering::SeqCst) {
-            HAS_COME.store(true, Ordering::SeqCst);
-            retold::log::close_all();
-            end_groups();
-            retold::leftovers::remove_all();
-            end(received);
-        }
+        HAS_COME.store(true, Ordering::SeqCst);
+        retold::log::close_all();
+        end_groups();
+        retold::leftovers::remove_all();
+        end(received);
     });
+}
+
+/// Whether the command itself does something about a signal.
+#[cfg(unix)]
+fn is_awaited(received: StopSignal) -> bool {
+    match received {
+        StopSignal::Other(signal) => {
+            OF_PROGRAMS.contains(&signal) && ARE_PASSED_ON.load(Ordering::SeqCst)
+        }
+        StopSignal::Interrupt | StopSignal::Terminate | StopSignal::HangUp => {
+            ARE_AWAITED.load(Ordering::SeqCst)
+        }
+    }
 }
 
 #[cfg(not(unix))]
@@ -241,6 +261,7 @@ impl Signals {
     pub(crate) fn of_program() -> Self {
         #[cfg(unix)]
         {
+            ARE_PASSED_ON.store(true, Ordering::SeqCst);
             let mut signals = Signals::listen();
             signals.add_others(&OF_PROGRAMS);
             signals

@@ -155,6 +155,22 @@ fn a_scratch_log_is_removed_by_every_signal_that_can_be_caught() {
     }
 }
 
+/// A command that waits for Ctrl-C by itself knows no others: they end it as they end any.
+#[test]
+fn a_server_is_ended_by_signals_that_it_does_not_wait_for() {
+    for (signal, code) in [(Signal::QUIT, 131), (Signal::XCPU, 152)] {
+        let place = Place::with_run();
+        let mut command = place.command();
+        command.args(["serve", "--listen", "0"]).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        // It listens once it says where.
+        let mut said = [0];
+        std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut said).unwrap();
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(code), "{signal:?}");
+    }
+}
+
 #[test]
 fn a_log_is_in_order_after_a_signal_in_the_middle_of_an_import() {
     let place = Place::new();

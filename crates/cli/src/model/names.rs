@@ -159,14 +159,8 @@ impl ModelArgs {
         }
         let named = self.named_server(&settings.runtime.model);
         for (name, api) in elsewhere {
-            let endpoint = match &named {
-                Some(url) => EndpointConfig {
-                    base_url: BaseUrl::Named(url.clone()),
-                    kind: api,
-                    key: usual_key(api),
-                },
-                None => endpoint_at(api),
-            };
+            let url = named.clone().unwrap_or_else(|| usual_url(api));
+            let endpoint = endpoint_at(url, api);
             settings.runtime.model.endpoints.entry(name).or_insert(endpoint);
         }
         Ok(())
@@ -216,7 +210,7 @@ impl ModelArgs {
             let api = api
                 .filter(|api| environment_key(*api).is_some() || environment_url(*api).is_some());
             if let Some(api) = api {
-                model.endpoints.entry(name).or_insert_with(|| endpoint_at(api));
+                model.endpoints.entry(name).or_insert_with(|| endpoint_at(usual_url(api), api));
             }
         }
     }
@@ -251,9 +245,9 @@ impl ModelArgs {
     }
 }
 
-/// A provider's own server, or the one that its variable names, with its key.
-fn endpoint_at(api: ApiKind) -> EndpointConfig {
-    EndpointConfig { base_url: BaseUrl::Named(usual_url(api)), kind: api, key: usual_key(api) }
+/// A provider's API at a server, with the provider's key.
+fn endpoint_at(url: NamedUrl, api: ApiKind) -> EndpointConfig {
+    EndpointConfig { base_url: BaseUrl::Named(url), kind: api, key: usual_key(api) }
 }
 
 /// The server of an endpoint, if the user names it, or if its provider is asked there anyway.
