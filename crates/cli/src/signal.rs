@@ -41,7 +41,8 @@ pub(crate) fn tidy_up() {
     std::thread::spawn(move || {
         let received = runtime.block_on(async {
             let mut signals = Signals::of(|kind| !is_ignored(kind));
-            signals.add_others(&OTHERS);
+            let is_ours = |other: &Signal| !is_ignored(SignalKind::from_raw(other.as_raw()));
+            signals.add_others(OTHERS.into_iter().filter(is_ours));
             loop {
                 let received = signals.next().await;
                 if !is_awaited(received) {
@@ -263,7 +264,7 @@ impl Signals {
         {
             ARE_PASSED_ON.store(true, Ordering::SeqCst);
             let mut signals = Signals::listen();
-            signals.add_others(&OF_PROGRAMS);
+            signals.add_others(OF_PROGRAMS);
             signals
         }
         #[cfg(not(unix))]
@@ -271,12 +272,12 @@ impl Signals {
     }
 
     #[cfg(unix)]
-    fn add_others(&mut self, others: &[Signal]) {
-        let listened = |other: &Signal| {
+    fn add_others(&mut self, others: impl IntoIterator<Item = Signal>) {
+        let listened = |other: Signal| {
             let kind = SignalKind::from_raw(other.as_raw());
-            Some((StopSignal::Other(*other), tokio::signal::unix::signal(kind).ok()?))
+            Some((StopSignal::Other(other), tokio::signal::unix::signal(kind).ok()?))
         };
-        self.all.extend(others.iter().filter_map(listened));
+        self.all.extend(others.into_iter().filter_map(listened));
     }
 
     /// The next signal.
