@@ -87,6 +87,8 @@ fn the_price_is_that_of_the_model_that_is_named() {
         let [of_it, of_plain] = [&unknown, &plain].map(|plan| &plan["forecast"]["prompt_tokens"]);
         assert_eq!((of_it, &unknown["forecast"]["cost"]), (of_plain, &Value::Null), "{unknown}");
     }
+    let text = place.ok("plan small.yaml --model gemini/gemini-2.5-flash");
+    assert!(text.contains("(the price of gemini/gemini-2.5-flash is not known)"), "{text}");
     let said = place.run("plan small.yaml --model my-17");
     assert_eq!(said.code, 2);
     assert!(

@@ -23,6 +23,8 @@ pub(super) struct PlannedRun {
     calls: u64,
     /// The model whose price counts for all answers in text.
     priced_as: Option<String>,
+    /// The model that is named, if no price of it is known.
+    without_price: Option<String>,
     forecast: Forecast,
     intervals: Vec<ExpectedInterval>,
     /// What looks wrong with figures, each with its figure.
@@ -72,13 +74,14 @@ impl PlannedRun {
         let parsers = global.studies.parsers();
         let models = totals.figures(prices, parsers).models;
         let named = args.model.as_deref().map(|model| NamedPrice::new(model, prices));
-        let (prices, is_known) = match named.transpose()? {
+        let (prices, is_known, is_unknown) = match named.transpose()? {
             Some(NamedPrice::OfModel(price)) => {
-                (at_price(prices, price, models.keys()), price.is_some())
+                (at_price(prices, price, models.keys()), price.is_some(), price.is_none())
             }
-            Some(NamedPrice::Own) | None => (prices.clone(), false),
+            Some(NamedPrice::Own) | None => (prices.clone(), false, false),
         };
         let priced_as = args.model.clone().filter(|_| is_known);
+        let without_price = args.model.clone().filter(|_| is_unknown);
         let figures = totals.figures(&prices, parsers);
         let headline = figures_of(global.studies, &mut reader, selected.run)?;
         let tables = args.figures.tables(std::slice::from_ref(selected), global)?;
@@ -89,15 +92,17 @@ impl PlannedRun {
         let banner = tables.iter().find_map(FigureTable::banner);
         let calls = figures.all.counts.calls.asked;
         let forecast = forecast(&figures);
-        Ok(PlannedRun { calls, priced_as, forecast, intervals, findings, banner })
+        Ok(PlannedRun { calls, priced_as, without_price, forecast, intervals, findings, banner })
     }
 
     /// `answers` are those that the plan is made from.
     pub(super) fn text(&self, answers: &str) -> String {
         let calls = count_of(self.calls, "call");
-        let priced = self.priced_as.as_deref().map_or_else(String::new, |model| {
-            format!(" (the price is that of {})", printable(model, 60))
-        });
+        let priced = match (&self.priced_as, &self.without_price) {
+            (Some(model), _) => format!(" (the price is that of {})", printable(model, 60)),
+            (None, Some(model)) => format!(" (the price of {} is not known)", printable(model, 60)),
+            (None, None) => String::new(),
+        };
         let tokens = format!("tokens of the {answers} answers{priced}");
         let tokens = forecast_text(&self.forecast, &tokens);
         let banner = self.banner.map_or_else(String::new, |banner| format!("{banner}\n"));
@@ -109,7 +114,7 @@ impl PlannedRun {
     }
 
     pub(super) fn json(&self) -> Value {
-        let PlannedRun { calls, priced_as, forecast, intervals, findings, banner } = self;
+        let PlannedRun { calls, priced_as, forecast, intervals, findings, banner, .. } = self;
         let finding = |(figure, finding): &(String, FigureFinding)| json!({"figure": figure, "finding": finding});
         let findings: Vec<Value> = findings.iter().map(finding).collect();
         json!({"calls": calls, "priced_as": priced_as, "forecast": forecast, "intervals": intervals,
