@@ -81,7 +81,7 @@ const OF_A_LOG: &[&str] = &[
 ];
 
 /// The text between the log's name and the number of a WAL that was kept.
-const KEPT_WALS: &[&str] = &["-wal.damaged-", "-wal.lost-"];
+const KEPT_WALS: &[&str] = &["-wal.damaged-"];
 
 /// The most links that are followed, as on Linux.
 const MOST_LINKS: u32 = 40;
@@ -406,7 +406,6 @@ mod tests {
             "-journal",
             "-search",
             "-search-journal",
-            "-wal.lost-2",
             "-wal.damaged-1",
             "-0123456789abcdef.lease",
         ];

@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     end = arguments.index("--") if "--" in arguments else len(arguments)
     parser = argparse.ArgumentParser(
-        "retold drift",
+        "python -m retold.drift",
         description="Lists the tests of a suite of vcrpy that ask something else than was recorded.",
         epilog="What follows -- is passed on to pytest, such as -k NAME.",
     )
@@ -81,7 +81,7 @@ def _compare(paths: Sequence[str], others: Sequence[str]) -> Comparison:
     except ImportError as error:
         raise _BadInput(
             f"pytest cannot be imported by {_inert(sys.executable)} ({_inert(str(error))}): install it with "
-            "`pip install pytest`, or start retold drift with the Python that runs the suite"
+            "`pip install pytest`, or start this with the Python that runs the suite"
         ) from error
     found, said = Comparison(), io.StringIO()
     with ScratchFolder() as folder:

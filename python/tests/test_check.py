@@ -127,7 +127,7 @@ def test_labels_name_answers_by_their_sample_or_their_seq(log, model, tmp_path):
     answers = retold.open(log).run("same").answers()
     assert len({(answer.call, answer.sample) for answer in answers}) == 2
     labels = tmp_path / "labels.csv"
-    command = [retold._program.program(), "--log", log, "label", "same", "--by", "ada", "--from", str(labels)]
+    command = [retold._program.program(), "--log", log, "score", "label", "same", "--by", "ada", "--from", str(labels)]
     for rows in (
         ["call,sample,value", *(f"{answer.call},{answer.sample},{answer.split()[2]}" for answer in answers)],
         ["answer_seq,value", *(f"{answer.seq},{int(answer.split()[2]) + 1}" for answer in answers)],

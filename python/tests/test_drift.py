@@ -1,4 +1,4 @@
-"""`python -m retold.drift`, as `retold drift` starts it, over suites of pytest-recording."""
+"""`python -m retold.drift` over suites of pytest-recording."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import json
 import os
 import subprocess
 import sys
-import venv
 from pathlib import Path
 
 import pytest
 
-from retold._program import program
 
 ROOT = Path(__file__).resolve().parents[2]
 CASSETTES = ROOT.parent / "shared" / "data" / "cassettes"
@@ -280,27 +278,6 @@ def test_bad_input(suite):
     assert done.returncode == 2 and "OSError: a hook" in done.stderr
     assert suite.drift("tests", "--wrong").returncode == 2
     assert suite.drift("--help").returncode == 0
-
-
-def test_the_command(suite, tmp_path):
-    suite.add("test_a", "@pytest.mark.vcr\ndef test_it():\n    ask('two')\n", test_it=["one"])
-
-    def command(*arguments):
-        env = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
-        words = [program(), "drift", *arguments]
-        return subprocess.run(words, cwd=suite.folder, env=env, capture_output=True, text=True, encoding="utf-8")
-
-    done = command("--python", sys.executable, "tests", "--", "-k", "it")
-    assert (done.returncode, done.stderr) == (1, "")
-    assert done.stdout.startswith('tests/test_a.py::test_it\n  POST openai/chat/completions: messages.0.content is "two"')
-    done = command("--python", sys.executable, "--json", "tests")
-    assert json.loads(done.stdout)["differs"] == 1
-    bare = tmp_path / "bare"
-    venv.create(bare, symlinks=os.name != "nt")
-    done = command("--python", str(bare / ("Scripts/python.exe" if os.name == "nt" else "bin/python")), "tests")
-    assert done.returncode == 2 and "has no package retold" in done.stderr and "pip install retold" in done.stderr
-    done = command("--python", "no-such-python", "tests")
-    assert done.returncode == 2 and "no-such-python cannot be run: " in done.stderr
 
 
 def test_without_pytest(suite):

@@ -17,7 +17,7 @@ NAMED_BY_USERS = {"endpoints", "extra", "malformed_kinds", "opposition_mapping",
 
 
 def schema(name):
-    said = subprocess.run([program(), "schema", name], check=True, capture_output=True, text=True)
+    said = subprocess.run([program(), "generate", "schema", name], check=True, capture_output=True, text=True)
     found = json.loads(said.stdout)
     jsonschema.Draft202012Validator.check_schema(found)
     return jsonschema.Draft202012Validator(found)
@@ -102,6 +102,6 @@ def known(schema):
 
 
 def test_a_schema_that_there_is_not_is_named():
-    said = subprocess.run([program(), "schema", "game25"], capture_output=True, text=True)
+    said = subprocess.run([program(), "generate", "schema", "game25"], capture_output=True, text=True)
     assert said.returncode == 2
     assert "game24" in said.stderr and "parsers" in said.stderr

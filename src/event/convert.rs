@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::because::Because;
 use super::kind::{
-    ANSWER_REUSED, ATTEMPT_FAILED, CLIENT_LEFT, DECISION_MADE, MARK_RECORDED, OCCURRED,
-    REQUEST_SENT, RESPONSE_RECEIVED, RUN_FINISHED, RUN_RESUMED, RUN_STARTED, VERSION,
+    ANSWER_REUSED, ATTEMPT_FAILED, CLIENT_LEFT, DECISION_MADE, EVENTS_LOST, MARK_RECORDED,
+    OCCURRED, REQUEST_SENT, RESPONSE_RECEIVED, RUN_FINISHED, RUN_RESUMED, RUN_STARTED, VERSION,
 };
 use super::kinds::{
     AnswerReused, AttemptDetails, AttemptFailed, ClientLeft, DecisionMade, Event, FactOccurred,
@@ -175,6 +175,7 @@ impl NewEvent {
                 NewEvent::occurrence(time, causes, &canonical(fact)?)
             }
             Event::MarkRecorded(mark) => NewEvent { body: body(mark)?, ..row(MARK_RECORDED) },
+            Event::EventsLost(lost) => NewEvent { body: body(lost)?, ..row(EVENTS_LOST) },
             Event::RunFinished(finished) => NewEvent { body: body(finished)?, ..row(RUN_FINISHED) },
             Event::Unknown(stored) => {
                 let StoredEvent { kind, version, call, sample, cause, content, body, .. } =
@@ -298,6 +299,7 @@ impl StoredEvent {
                 Event::Occurred(FactOccurred { causes, fact })
             }
             MARK_RECORDED => Event::MarkRecorded(self.body()?),
+            EVENTS_LOST => Event::EventsLost(self.body()?),
             RUN_FINISHED => Event::RunFinished(self.body()?),
             _ => Event::Unknown(Box::new(self.clone())),
         })

@@ -10,6 +10,7 @@ pub(crate) const ANSWER_REUSED: &str = "AnswerReused";
 pub(crate) const DECISION_MADE: &str = "DecisionMade";
 pub(crate) const OCCURRED: &str = "Occurred";
 pub(crate) const MARK_RECORDED: &str = "MarkRecorded";
+pub(crate) const EVENTS_LOST: &str = "EventsLost";
 pub(crate) const RUN_FINISHED: &str = "RunFinished";
 
 /// The version of every kind's body. A kind in another version counts as unknown.
@@ -27,5 +28,6 @@ pub const KINDS: &[&str] = &[
     DECISION_MADE,
     OCCURRED,
     MARK_RECORDED,
+    EVENTS_LOST,
     RUN_FINISHED,
 ];

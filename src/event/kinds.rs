@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::because::Because;
+use super::chain::Head;
 use super::decided_by::DecidedBy;
 use super::finished::RunFinished;
 use super::labels::Labels;
@@ -35,6 +36,8 @@ pub enum Event {
     Occurred(FactOccurred),
     /// A program stated a digest of its state.
     MarkRecorded(MarkRecorded),
+    /// A damaged run was copied without the events that are lost.
+    EventsLost(EventsLost),
     /// The run ended.
     RunFinished(RunFinished),
     /// A kind that this release does not know; kept as it is.
@@ -336,6 +339,18 @@ pub struct FactOccurred {
     pub causes: Vec<Seq>,
     /// The fact, as the experiment serialises it.
     pub fact: Value,
+}
+
+/// A damaged run was copied, and some of its events could not be read or were not as they were written. The others are in this
+/// run, in their order, but for the end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventsLost {
+    /// The last event that the damaged run is known to have had.
+    pub head: Head,
+    /// The events that are not in this run, by their seqs in the damaged one: the first and the last of each stretch, ascending.
+    pub lost: Vec<(u64, u64)>,
+    /// The damaged run.
+    pub run: RunId,
 }
 
 /// A program stated a digest of its state, which is compared when it is run again. The marks of an experiment are in

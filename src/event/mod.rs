@@ -36,8 +36,9 @@ pub use kind::KINDS;
 pub(crate) use kinds::lane_of;
 pub use kinds::{
     AnswerReused, AttemptDetails, AttemptFailed, ClientLeft, DECISIONS, DecisionDetails,
-    DecisionMade, EXCHANGES, Event, FactOccurred, ForkedFrom, MarkRecorded, PROGRAM, RUN_NAME,
-    RequestSent, ResponseDetails, ResponseReceived, RunResumed, RunStarted, SharedFailure,
+    DecisionMade, EXCHANGES, Event, EventsLost, FactOccurred, ForkedFrom, MarkRecorded, PROGRAM,
+    RUN_NAME, RequestSent, ResponseDetails, ResponseReceived, RunResumed, RunStarted,
+    SharedFailure,
 };
 pub(crate) use labels::named_lane;
 pub use labels::{
@@ -46,4 +47,5 @@ pub use labels::{
 pub(crate) use line::EventLine;
 pub use merkle::{MerkleTree, inclusion_paths, root_at_end};
 pub use outcome::OutcomeHasher;
+pub(crate) use outcome::seq_ranges;
 pub use stored::{NewEvent, StoredEvent};

@@ -121,6 +121,15 @@ pub(super) fn pairs(value: &serde_json::Value) -> Option<Vec<(u64, u64)>> {
     value.as_array()?.iter().map(item).collect()
 }
 
+/// Ascending numbers as the ranges of a body.
+pub(crate) fn seq_ranges(numbers: &[u64]) -> serde_json::Value {
+    let range = |(first, last): (u64, u64)| match first == last {
+        true => serde_json::Value::from(first),
+        false => vec![first, last].into(),
+    };
+    spans(numbers).into_iter().map(range).collect()
+}
+
 /// All the numbers in some ranges, for an event that has `before` others before it.
 pub(super) fn from_ranges(pairs: &[(u64, u64)], before: u64) -> Option<Vec<u64>> {
     // Causes are earlier events: a foreign recording must not claim more than there are. A few are

@@ -139,7 +139,7 @@ pub(super) fn append(
 }
 
 /// A stored event in the form in which it was appended.
-fn again(
+pub(super) fn again(
     reader: &mut dyn Reader,
     requests: &mut RequestCache,
     event: StoredEvent,

@@ -3,6 +3,7 @@
 //! - [`export_recording`], [`read_recording`]: a whole run with its hash chain, as JSON Lines that
 //!   diff well.
 //! - [`import_recording`]: adds a recording to a log, checked link by link, all or nothing.
+//! - [`rescue_run`]: what is left of a damaged run, as a new run.
 //! - [`LineWriter`], [`LineReader`]: the lines of a recording, for whoever keeps them elsewhere.
 //! - [`AcceptedRun`]: decisions that were made again, as a run of their own.
 //! - [`export_exchanges`], [`read_exchanges`]: requests and answers alone, one per line.
@@ -20,6 +21,7 @@ mod line_writer;
 mod recorded_line;
 mod recording;
 mod requests;
+mod rescue;
 mod stash;
 
 pub(crate) use accepted_chain::AcceptedChain;
@@ -33,3 +35,4 @@ pub use import::{ImportResult, import_recording};
 pub use line_reader::{LineProblem, LineReader};
 pub use line_writer::{LineOfEvent, LineWriter};
 pub use recording::{Recording, is_recording, read_recording, read_recording_to_damage};
+pub use rescue::{RescuedRun, lost_events, rescue_run};

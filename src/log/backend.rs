@@ -55,10 +55,6 @@ pub trait Backend: Send + Sync {
     /// The file that is read, if it is one that others can change.
     fn file(&self) -> Option<&Path>;
 
-    /// True if every read is checked against a hash, as a bucket does with each segment, so that a run need not be read as a
-    /// whole before a part of it can be trusted.
-    fn checks_as_it_reads(&self) -> bool;
-
     /// Takes the lease of a run.
     ///
     /// # Errors

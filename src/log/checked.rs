@@ -191,7 +191,7 @@ mod tests {
             let append = Append::new(run, Head::START, events);
             log.backend().committer().unwrap().commit(&[append]).unwrap();
         }
-        let mut reader = CheckedReader::new(log.reader().unwrap());
+        let mut reader = log.checked_reader().unwrap();
         let mut read = |run: RunId, after: u64, limit: usize| {
             drop(reader.events(run, Seq(after), limit).unwrap());
             reader.checked_events()

@@ -190,8 +190,8 @@ fn write_at(mut file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
     io::Write::write_all(&mut file, bytes)
 }
 
-/// Forgets the marks of some runs: for a log that is created again, or whose loss was accepted.
-pub(super) fn forget(log: &Path, which: impl Fn(&HighWaterMark) -> bool) -> io::Result<()> {
+/// Forgets all marks, for a log that is created again.
+pub(super) fn forget(log: &Path) -> io::Result<()> {
     let log = sidecar::canonical(log);
     if sidecar::read(&log, ENDING).map_err(io::Error::other)?.is_none() {
         return Ok(());
@@ -201,7 +201,7 @@ pub(super) fn forget(log: &Path, which: impl Fn(&HighWaterMark) -> bool) -> io::
     (&mut file).take(SLOTS as u64 * SLOT as u64).read_to_end(&mut bytes)?;
     let (copies, _) = bytes.as_chunks::<COPY>();
     for (n, copy) in copies.iter().enumerate() {
-        if HighWaterMark::of_bytes(copy).is_some_and(|mark| which(&mark)) {
+        if HighWaterMark::of_bytes(copy).is_some() {
             write_at(&file, &[0; COPY], (n * COPY) as u64)?;
         }
     }
@@ -287,15 +287,15 @@ mod tests {
     }
 
     #[test]
-    fn some_marks_are_forgotten() {
+    fn marks_are_forgotten() {
         let folder = tempfile::tempdir().unwrap();
         let log = log(&folder);
-        forget(&log, |_| true).unwrap();
+        forget(&log).unwrap();
         assert!(!file(&log).exists(), "forgetting creates no file");
         let mut written = HighWaterMarkFile::open(&log).unwrap();
         (1..4).for_each(|n| written.note(i64::from(n), mark(n, 5)));
-        forget(&log, |mark| mark.run == RunId([2; 8])).unwrap();
-        assert_eq!(marks(&log), [mark(1, 5), mark(3, 5)]);
+        forget(&log).unwrap();
+        assert_eq!(marks(&log), []);
     }
 
     #[cfg(unix)]
@@ -310,7 +310,7 @@ mod tests {
             link(&other, &file(&log)).unwrap();
             assert_eq!(marks(&log), []);
             assert!(HighWaterMarkFile::open(&log).is_err());
-            assert!(forget(&log, |_| true).is_err());
+            assert!(forget(&log).is_err());
             assert_eq!(std::fs::read(&other).unwrap(), b"precious");
             std::fs::remove_file(file(&log)).unwrap();
         }

@@ -91,10 +91,6 @@ impl Backend for MemoryBackend {
         None
     }
 
-    fn checks_as_it_reads(&self) -> bool {
-        false
-    }
-
     /// Events in memory were written by the process that shows them.
     fn last_writer(&self, _run: RunId) -> Result<Option<LastWriter>, LogError> {
         Ok(None)

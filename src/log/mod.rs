@@ -80,8 +80,7 @@ pub(crate) use skeleton::externalise_from;
 pub use skeleton::{expand, externalise};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{
-    BackedUp, Cell, CutLength, ForeignDatabase, ForeignError, HeldFile, LogCopy, SqliteBackend,
-    SqliteOptions, close_all,
+    Cell, ForeignDatabase, ForeignError, HeldFile, LogCopy, SqliteBackend, SqliteOptions, close_all,
 };
 pub use uncounted::UncountedEvents;
 pub use verify::{Verification, events_root, outcome_digest, verify_all, verify_run};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::backend::{Backend, Committer, LastWriter, Lease, Reader, RunHead, SharedBackend};
 use super::error::LogError;
-use super::finding::{Fault, Finding};
+use super::finding::{EventFault, Fault, Finding};
 use super::index::{KeptPiece, Section};
 use super::ledger::LedgerEntry;
 use super::uncounted::UncountedEvents;
@@ -70,10 +70,6 @@ impl Backend for EndedLog {
         self.log.file()
     }
 
-    fn checks_as_it_reads(&self) -> bool {
-        self.log.checks_as_it_reads()
-    }
-
     fn lease(&self, run: RunId) -> Result<Lease, LogError> {
         self.is_now()?;
         self.log.lease(run)
@@ -130,8 +126,14 @@ impl EndedReader {
         }
         let mut events = self.reader.events(run, after, limit.min(left))?;
         // In a damaged log, an event may be missing.
+        let next = events.first().map(|event| event.seq);
         events.retain(|event| event.seq <= last);
-        Ok(events)
+        match next.and_then(|next| EventFault::gap(after.next(), next)) {
+            Some(missing) if events.is_empty() => {
+                Err(LogError::corrupt(run, after.next(), missing))
+            }
+            _ => Ok(events),
+        }
     }
 
     /// The head of a run as it was after an event.

@@ -11,6 +11,7 @@ use std::thread::JoinHandle;
 use tokio::sync::oneshot;
 
 use super::backend::{Lease, Reader, SharedBackend};
+use super::checked::CheckedReader;
 use super::error::LogError;
 use super::group::{Item, QueuedEvent, drain};
 use super::memory::MemoryBackend;
@@ -77,12 +78,21 @@ impl Log {
         &self.backend
     }
 
-    /// A connection that can read.
+    /// A connection that can read. Each event is compared with its own hash and its link as it is read; what is read of the
+    /// [backend](Self::backend) is not.
     ///
     /// # Errors
     /// [`LogError`] if it cannot be opened.
     pub fn reader(&self) -> Result<Box<dyn Reader>, LogError> {
-        self.backend.reader()
+        Ok(Box::new(self.checked_reader()?))
+    }
+
+    /// The same, which also says how much was compared.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be opened.
+    pub fn checked_reader(&self) -> Result<CheckedReader, LogError> {
+        Ok(CheckedReader::new(self.backend.reader()?))
     }
 
     /// Takes the lease of a run that does not exist yet.

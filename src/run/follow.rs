@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::core::Progress;
 use super::output::{OutputError, OutputFile};
+use super::progress::Progress;
 use crate::event::RunStarted;
 use crate::id::{CallPath, RunId, Sample, Time};
 use crate::model::Failure;

@@ -3,7 +3,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use super::core::Progress;
+use super::progress::Progress;
 use super::stop::Stop;
 
 /// The marks of a run.

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::budget::Budget;
-use super::core::Progress;
 use super::dry_run::DryRunSettings;
 use super::follow::Follower;
 use super::mode::Mode;
+use super::progress::Progress;
 use super::record::run_start;
 use super::signal::Signal;
 use crate::event::RunStarted;

@@ -271,6 +271,7 @@ impl Totals {
             Event::ClientLeft(_)
             | Event::Occurred(_)
             | Event::MarkRecorded(_)
+            | Event::EventsLost(_)
             | Event::RunFinished(_)
             | Event::Unknown(_) => {}
         }

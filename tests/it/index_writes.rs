@@ -39,7 +39,6 @@ const LISTS: &[(&str, &[&str])] = &[
     ("src/decided/seqs.rs", &["self.0.entry(block).or_default()"]),
     ("src/event/exchanged.rs", &["self.answers"]),
     ("src/log/index/builder.rs", &["self.kinds", "sorted"]),
-    ("src/log/sqlite/cut_off.rs", &["empty"]),
     ("src/log/sqlite/descriptors.rs", &["handles"]),
     ("src/model/secrets/forms.rs", &["bits"]),
     ("src/run/ask.rs", &["waiting"]),

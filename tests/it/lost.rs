@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use retold::exchange::{RescuedRun, lost_events, rescue_run};
 use retold::id::{RunId, Seq};
 use retold::log::{Backend, Finding, Log, LogError, SqliteBackend, SqliteOptions, marks};
 use rusqlite::Connection;
@@ -85,10 +86,6 @@ impl Left {
     fn last_seq(&self) -> Option<Seq> {
         let mut reader = self.open().unwrap().reader().unwrap();
         reader.runs().unwrap().first().map(|run| run.head.seq)
-    }
-
-    fn accept(&self) -> Vec<Finding> {
-        SqliteBackend::accept_loss(&self.folder.path(), SqliteOptions::default()).unwrap()
     }
 }
 
@@ -178,7 +175,7 @@ fn a_torn_wal_is_damage_only_if_the_mark_is_not_reached() {
 }
 
 #[test]
-fn a_loss_is_reported_by_run_and_seq_and_can_be_accepted() {
+fn a_loss_is_reported_by_run_and_seq_and_the_rest_makes_a_new_run() {
     let left = Left::by_a_process_killed_after(6);
     let length = fs::metadata(left.file("-wal")).unwrap().len() as usize;
     left.flip(length - 1, 0);
@@ -190,15 +187,16 @@ fn a_loss_is_reported_by_run_and_seq_and_can_be_accepted() {
     let what = "the run ends at seq 5, before its high-water mark of seq 6: 1 event is lost";
     assert_eq!(named.fault.to_string(), what);
     assert_eq!(left.last_seq(), Some(Seq(5)), "the rest can be read");
-    assert_eq!(left.accept(), lost);
-    assert_eq!(left.losses(), []);
-    assert!(left.file("-wal.lost-1").exists(), "the evidence is kept");
-    let log = left.folder.log();
-    let mut writer = log.go_on(RUN).unwrap();
-    assert_eq!(writer.submit(row(7)).unwrap(), Seq(6));
-    drop(writer);
+    let other = Folder::new();
+    let log = other.log();
+    let rescue = || rescue_run(&left.open().unwrap(), RUN, log.backend().as_ref()).unwrap();
+    let rest = rescue();
+    assert_eq!((rest.kept, rest.lost, rest.was_there), (5, 1, false));
     assert_sound(&log);
-    assert_eq!(left.accept(), [], "there is nothing to accept any more");
+    let named = lost_events(log.reader().unwrap().as_mut(), rest.run).unwrap().unwrap();
+    assert_eq!((named.run, named.head.seq, named.lost), (RUN, Seq(6), vec![(6, 6)]));
+    assert_eq!(rescue(), RescuedRun { was_there: true, ..rest }, "it is copied once");
+    assert_eq!(left.losses(), lost, "nothing was changed");
 }
 
 #[test]
@@ -210,10 +208,6 @@ fn everything_in_a_wal_with_a_damaged_header_is_reported() {
         lost[0].fault.to_string().contains("its header does not match its checksum"),
         "{lost:?}"
     );
-    assert!(!left.accept().is_empty());
-    assert!(left.file("-wal.lost-1").exists());
-    assert_eq!(left.last_seq(), None, "as if it were new");
-    assert_eq!(left.losses(), []);
 }
 
 /// Everything in the WAL was already merged into the file: only the copy is lost.
@@ -235,10 +229,6 @@ fn damage_to_a_wal_that_was_already_merged_loses_nothing() {
     let lost = left.losses();
     assert!(!lost.is_empty() && lost.iter().all(|problem| problem.run.is_none()), "{lost:?}");
     assert_eq!(left.last_seq(), Some(Seq(6)), "all of it can be read");
-    left.accept();
-    assert_eq!(left.losses(), []);
-    assert_eq!(left.last_seq(), Some(Seq(6)));
-    assert_sound(&left.folder.log());
 }
 
 #[test]

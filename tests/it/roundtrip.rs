@@ -5,12 +5,12 @@ use retold::content::Content;
 use retold::event::chain::{DOMAIN, GENESIS};
 use retold::event::{
     AnswerReused, AttemptDetails, AttemptFailed, Because, ClientLeft, DecidedBy, DecisionDetails,
-    DecisionMade, Event, FactOccurred, FoldedState, ForkedFrom, Labels, MarkRecorded, NewEvent,
-    RequestSent, ResponseDetails, ResponseReceived, RunFinished, RunOutcome, RunResumed,
+    DecisionMade, Event, EventsLost, FactOccurred, FoldedState, ForkedFrom, Labels, MarkRecorded,
+    NewEvent, RequestSent, ResponseDetails, ResponseReceived, RunFinished, RunOutcome, RunResumed,
     RunStarted, StateMark, StoredEvent,
 };
 use retold::id::{
-    CallPath, EventsRoot, OutcomeDigest, OutputDigest, RunId, Seq, StateDigest, Time,
+    CallPath, EventHash, EventsRoot, OutcomeDigest, OutputDigest, RunId, Seq, StateDigest, Time,
 };
 use retold::log::{Append, Backend, Head, MemoryBackend, expand, externalise};
 use retold::prompt::{CanonicalError, Request};
@@ -145,6 +145,16 @@ fn event() -> impl Strategy<Value = (Event, Option<Request>)> {
         (any::<[u8; 32]>(), text()).prop_map(move |(digest, name)| {
             none(Event::MarkRecorded(MarkRecorded { digest: StateDigest(digest), name }))
         }),
+        (
+            seq(),
+            any::<[u8; 32]>(),
+            any::<[u8; 8]>(),
+            prop::collection::vec((0..9_u64, 9..20_u64), 0..3)
+        )
+            .prop_map(move |(seq, hash, run, lost)| {
+                let head = Head { seq, hash: EventHash(hash) };
+                none(Event::EventsLost(EventsLost { head, lost, run: RunId(run) }))
+            }),
         (seq(), content(), details()).prop_map(move |(request, content, details)| {
             none(Event::ResponseReceived(ResponseReceived { request, content, details }))
         }),

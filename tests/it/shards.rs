@@ -40,7 +40,7 @@ fn a_merged_run_that_is_copied_alone_names_its_shards() {
     ] {
         let place = Place::new();
         let shards = recorded(&place, &command, 2);
-        place.ok(&format!("merge {} --no-outputs --quiet", shards.join(" ")));
+        place.ok(&format!("run --merge {} --no-outputs --quiet", shards.join(" ")));
         let said = place.ok("copy latest --to other.db");
         let ids: Vec<&str> = shards.iter().map(|shard| &shard[..8]).collect();
         let named = format!("is merged from runs {}, which are not in other.db: ", ids.join(", "));
@@ -133,7 +133,7 @@ fn merged_shards_are_a_single_run() {
         assert_eq!(code, 0, "{command}: {single}");
         let shards = recorded(&place, &command, 3);
         let (mut merged, code) =
-            place.json(&format!("merge {} --quiet --no-outputs", shards.join(" ")));
+            place.json(&format!("run --merge {} --quiet --no-outputs", shards.join(" ")));
         assert_eq!((code, &merged["model_calls"]), (0, &0.into()), "{command}: {merged}");
         let run = merged["run"].as_str().unwrap().to_owned();
         if let Some(phase) = last {
@@ -163,7 +163,7 @@ fn a_merged_run_says_what_the_study_cost_in_all() {
     // Every answer takes five prompt tokens and two completion tokens: 0.00027 dollars.
     let server = Server::handler(|_| Reply::chat("Answer: (1 - 1) + 4 * 6 = 24"));
     let shards = recorded(&place, &format!("run small.yaml --base-url {}", server.base_url()), 2);
-    let (merged, _) = place.json(&format!("merge {}", shards.join(" ")));
+    let (merged, _) = place.json(&format!("run --merge {}", shards.join(" ")));
     let run = merged["run"].as_str().unwrap();
     let cost = |run: &str| place.json(&format!("stats {run}")).0["cost"]["dollars"].clone();
     assert_eq!(cost(run), Value::Null, "it has asked nothing");
@@ -193,8 +193,8 @@ fn a_merged_run_says_what_the_study_cost_in_all() {
 fn a_merge_that_was_made_before_is_shown_again() {
     let place = Place::new();
     let shards = recorded(&place, "run small.yaml", 2).join(" ");
-    let (merged, _) = place.json(&format!("merge {shards}"));
-    let (again, code) = place.json(&format!("merge {shards}"));
+    let (merged, _) = place.json(&format!("run --merge {shards}"));
+    let (again, code) = place.json(&format!("run --merge {shards}"));
     assert_eq!((code, &again["run"]), (0, &merged["run"]));
     assert_eq!(again["outcome_digest"], merged["outcome_digest"]);
     assert_eq!(place.json("log").0["runs"].as_array().unwrap().len(), 3);
@@ -206,14 +206,14 @@ fn shards_have_names_by_which_they_are_merged() {
     let games = format!("run {} --set games=2 --set game_length=1", config("public_goods_small"));
     recorded(&place, "run small.yaml", 2);
     recorded(&place, &games, 2);
-    place.ok("merge game24-2of2 game24-1of2");
+    place.ok("run --merge game24-2of2 game24-1of2");
     let made = place.json("log latest --kind DecisionMade --most 1").0["events"][0]["seq"].clone();
     for shown in [place.ok("log latest --most 1"), place.ok(&format!("audit latest {made}"))] {
         assert!(shown.contains("merged from 2 shards: "), "{shown}");
     }
     let (merged, shard) = (place.ok("show latest"), place.ok("show game24-2of2"));
     assert!(
-        merged.contains("\nmerged from 2 shards: ") && shard.contains("\nshard 2/2 of the study: `retold merge game24-{1..2}of2` makes one run of all shards\n")
+        merged.contains("\nmerged from 2 shards: ") && shard.contains("\nshard 2/2 of the study: `retold run --merge game24-{1..2}of2` makes one run of all shards\n")
     );
     // What a shard asked is not asked again.
     let runs = place.json("log").0["runs"].clone();
@@ -222,7 +222,7 @@ fn shards_have_names_by_which_they_are_merged() {
     assert!(asked(0) > 0 && asked(4) == 0, "{runs}");
     assert_eq!((&runs[0]["reused_answers"], reused), (&0.into(), &(asked(0) + asked(1)).into()));
     assert!(merged.contains(&format!(" answers ({reused} reused), ")), "{merged}");
-    place.ok("merge public_goods_small-1of2 public_goods_small-2of2");
+    place.ok("run --merge public_goods_small-1of2 public_goods_small-2of2");
     assert!(place.path("outputs/public_goods_small").is_dir());
     let names = place.json("log").0["runs"].clone();
     let names: Vec<&Value> = names.as_array().unwrap().iter().map(|run| &run["name"]).collect();
@@ -266,14 +266,14 @@ fn what_cannot_be_divided_or_merged_is_refused() {
     place.ok("run small.yaml --shard 2/2 --set samples=1 --quiet");
     let other = latest(&place);
     let attempts = [
-        ("WHOLE", format!("merge {whole}")),
-        ("ONE", format!("merge {one}")),
-        ("ONE TWIN TWO", format!("merge {one} {twin} {two}")),
-        ("ONE ONLY", format!("merge {one} {only}")),
-        ("ONE OTHER", format!("merge {one} {other}")),
+        ("WHOLE", format!("run --merge {whole}")),
+        ("ONE", format!("run --merge {one}")),
+        ("ONE TWIN TWO", format!("run --merge {one} {twin} {two}")),
+        ("ONE ONLY", format!("run --merge {one} {only}")),
+        ("ONE OTHER", format!("run --merge {one} {other}")),
     ];
     for (names, args) in attempts {
-        let shown = place.shown(&format!("merge {names}"), &place.run(&args));
+        let shown = place.shown(&format!("run --merge {names}"), &place.run(&args));
         let known = [
             (&whole, "WHOLE"),
             (&one, "ONE"),
@@ -303,7 +303,7 @@ fn an_answer_that_no_shard_has_stops_the_merge_until_its_shard_has_it() {
     assert_eq!((code, &stopped["outcome"]), (4, &"stopped".into()), "{stopped}");
     assert!(stopped["exchanges"].as_u64().unwrap() > 0, "{stopped}");
     let two = stopped["run"].as_str().unwrap();
-    let merge = format!("merge {one} {two} --quiet");
+    let merge = format!("run --merge {one} {two} --quiet");
     let said = place.run(&merge);
     assert_eq!(said.code, 2, "{}{}", said.out, said.err);
     let shown = said.err.replace(&one, "ONE").replace(two, "TWO");
@@ -335,7 +335,7 @@ fn shards_that_stopped_alike_within_a_phase_are_not_finished() {
         stopped["run"].as_str().unwrap().to_owned()
     });
     for _ in 0..2 {
-        let said = place.run(&format!("merge {} --quiet", stopped.join(" ")));
+        let said = place.run(&format!("run --merge {} --quiet", stopped.join(" ")));
         assert_eq!(said.code, 2, "{}{}", said.out, said.err);
         assert!(
             said.err.contains("no shard has an answer to call solve/2 sample 0"),
@@ -345,8 +345,8 @@ fn shards_that_stopped_alike_within_a_phase_are_not_finished() {
         assert!(stopped.iter().all(|run| said.err.contains(run.as_str())), "{}", said.err);
     }
     let [one, _] = &stopped;
-    place.ok(&format!("abandon {one}"));
-    let said = place.run(&format!("merge {} --quiet", stopped.join(" ")));
+    place.ok(&format!("run --abandon {one}"));
+    let said = place.run(&format!("run --merge {} --quiet", stopped.join(" ")));
     let again = format!(
         "run {one}, shard 1/2, was abandoned: `retold run CONFIG --shard 1/2` records it again"
     );
@@ -360,7 +360,7 @@ fn shards_that_stop_after_a_phase_are_merged_as_far_as_all_of_them_have_come() {
         format!("run {} --set participants_per_condition=2", config("deliberation_small"));
     let (single, _) = alone.json(&format!("{command} --no-outputs"));
     let shards = recorded(&place, &format!("{command} --until phase_1"), 2);
-    let merge = format!("merge {} --quiet --no-outputs", shards.join(" "));
+    let merge = format!("run --merge {} --quiet --no-outputs", shards.join(" "));
     let (merged, code) = place.json(&merge);
     assert_eq!((code, &merged["stopped_after"]), (0, &"phase_2".into()), "{merged}");
     // One of them goes on.
@@ -390,7 +390,7 @@ fn a_merged_run_asks_nothing_while_a_shard_is_unfinished() {
     let command =
         format!("run {} --set participants_per_condition=2", config("deliberation_small"));
     let shards = recorded(&place, &format!("{command} --until phase_1"), 2);
-    let merge = format!("merge {}", shards.join(" "));
+    let merge = format!("run --merge {}", shards.join(" "));
     let merged = place.ok(&format!("{merge} --quiet --no-outputs"));
     let events = |run: &str| place.json(&format!("show {run}")).0["events"].clone();
     let (run, before) = (latest(&place), events("latest"));
@@ -406,7 +406,7 @@ fn a_merged_run_asks_nothing_while_a_shard_is_unfinished() {
             let resume = format!("`retold run --resume {}` continues it", &shard[..8]);
             assert!(said.err.contains(&resume), "{}", said.err);
         }
-        assert!(said.err.contains("`retold merge "), "{}", said.err);
+        assert!(said.err.contains("`retold run --merge "), "{}", said.err);
     }
     let shown = place.ok(&format!("show {run}"));
     let [one, two] = [0, 1].map(|n| &shards[n]);
@@ -418,7 +418,7 @@ fn a_merged_run_asks_nothing_while_a_shard_is_unfinished() {
         shown.contains("next:\n  retold run --resume ONE   shard 1/2 is not finished\n"),
         "{shown}"
     );
-    assert!(shown.contains("  retold merge ONE TWO   continue the merged run"), "{shown}");
+    assert!(shown.contains("  retold run --merge ONE TWO   continue the merged run"), "{shown}");
     let waits =
         "unfinished: run TWO, shard 2/2, is not finished: `retold run --resume TWO` continues it";
     assert!(shown.contains(waits), "{shown}");
@@ -442,7 +442,7 @@ fn a_shard_of_a_deliberation_finishes_where_shards_end() {
     let said = place.run("run --resume");
     assert!(said.code == 2 && said.err.contains("no run in"), "{}", said.err);
     let shown = place.ok(&format!("show {}", shards[0]));
-    let merge = "shard 1/2 of the study: `retold merge budgeting_small-{1..2}of2` makes one run of all shards\n";
+    let merge = "shard 1/2 of the study: `retold run --merge budgeting_small-{1..2}of2` makes one run of all shards\n";
     assert!(shown.contains(merge), "{shown}");
     assert!(place.ok(&format!("replay {}", shards[0])).contains("replays identically"));
 }

@@ -156,8 +156,9 @@ fn a_truncated_run_is_reported_if_its_head_is_known() {
     let run = RunId([1; 8]);
     let all = events(log.reader().unwrap().as_mut(), run);
     let head = all.last().unwrap().hash;
-    let verify =
-        |expected| verify_run(log.reader().unwrap().as_mut(), run, Some(expected)).unwrap().finding;
+    let verify = |expected| {
+        verify_run(log.backend().reader().unwrap().as_mut(), run, Some(expected)).unwrap().finding
+    };
     assert_eq!(verify(head), None);
     let earlier = verify(all[9].hash).unwrap();
     assert!(earlier.fault.to_string().contains("is at seq 10, and events follow it"), "{earlier}");
@@ -166,7 +167,8 @@ fn a_truncated_run_is_reported_if_its_head_is_known() {
     db.execute("DELETE FROM events WHERE id = (1 << 32) + ?1", [all.len() as i64]).unwrap();
     let missing = verify(head).unwrap();
     assert!(missing.fault.to_string().contains("events after it are missing"), "{missing}");
-    let known = verify_run(log.reader().unwrap().as_mut(), run, None).unwrap().finding.unwrap();
+    let known =
+        verify_run(log.backend().reader().unwrap().as_mut(), run, None).unwrap().finding.unwrap();
     assert!(
         known.fault.to_string().contains("of the ledger (finished) says that it had seq"),
         "{known}"

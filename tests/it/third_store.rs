@@ -82,10 +82,6 @@ impl Backend for ListStore {
         None
     }
 
-    fn checks_as_it_reads(&self) -> bool {
-        false
-    }
-
     fn lease(&self, run: RunId) -> Result<Lease, LogError> {
         match self.lists().leases.insert(run) {
             true => Ok(Lease::new(ListLease(self.clone(), run))),

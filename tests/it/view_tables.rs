@@ -174,7 +174,7 @@ fn views_have_the_rows_of_the_tables_of_a_program_s_run() {
     run.asks("open", 0, &[], &json!(["not a message", 7, user("!")]));
     run.store(&place, 6);
     place.write("labels.csv", "call,sample,value\ntalk,0,no\ntalk,1,=1\n");
-    place.ok("label 0606060606060606 --by ada --name vote --from labels.csv");
+    place.ok("score label 0606060606060606 --by ada --name vote --from labels.csv");
     let rows = compared(&place);
     assert_eq!((rows["runs"], rows["exchanges"], rows["attempts"]), (2, 8, 3));
     assert_eq!(rows["decisions"], 10);

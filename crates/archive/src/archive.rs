@@ -1,5 +1,6 @@
 //! A log or recorded runs, opened to be read.
 
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -8,26 +9,24 @@ use retold::counted::count_of;
 use retold::id::Seq;
 use retold::log::ledger::{Ledger, LedgerEntry};
 use retold::log::{
-    BackedUp, Backend as _, CutLength, Fault, FileFault, Finding, Log, LogCopy, LogError,
-    MemoryBackend, SharedBackend, SqliteBackend, SqliteOptions, damaged_slots, marks,
+    Backend as _, Fault, FileFault, Finding, Log, LogCopy, LogError, MemoryBackend, SharedBackend,
+    SqliteBackend, SqliteOptions, damaged_slots, marks,
 };
 use retold::scratch_folder::ScratchFolder;
 use retold::sidecar::{self, canonical};
 use retold_bucket::BucketBackend;
 
-use crate::file_stamp::id;
 use crate::missing_ends::Ends;
 use crate::place::bucket;
 use crate::private_copy::copy_log;
 use crate::search::IndexPlace;
+use crate::verdict::is_cut_off;
 
 /// A log or recorded runs, as they were when they were opened. Each run ends before the first event that is
 /// missing: reading on is an error that names it.
 #[derive(Clone)]
 pub struct Archive {
     backend: SharedBackend,
-    /// The store, if it is a file that can be copied as it is.
-    sqlite: Option<SqliteBackend>,
     /// The store, if it is a bucket, whose state cannot be seen from beside it.
     bucket: Option<BucketBackend>,
     /// The file, unless the runs were read into memory.
@@ -36,18 +35,32 @@ pub struct Archive {
     note: Option<String>,
     warning: Option<String>,
     is_damaged: bool,
-    /// The sizes and times of the files then.
-    stamp: Stamp,
-    /// Which file it was.
-    file: Option<FileVersion>,
+    version: LogVersion,
     copy: Option<Arc<ScratchFolder>>,
 }
 
 /// The size and time of a log and of the files beside it.
 type Stamp = [Option<(u64, Option<SystemTime>)>; 4];
 
+/// The files of a log as they were when it was opened; `None` of what is in memory or in a bucket.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LogVersion {
+    stamp: Stamp,
+    file: Option<FileVersion>,
+}
+
+impl LogVersion {
+    /// Whether it is of the same file as an earlier one, and nothing was cut off.
+    pub fn continues(&self, before: &Self) -> bool {
+        match (&before.file, &self.file) {
+            (Some(before), Some(now)) => now.is_at_least(before),
+            (before, now) => before.is_none() == now.is_none(),
+        }
+    }
+}
+
 /// Which file a log is: the numbers of its device and inode (0 on systems that have none), and its size in bytes.
-#[derive(Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct FileVersion {
     id: (u64, u64),
     bytes: u64,
@@ -80,8 +93,7 @@ impl Archive {
         if archive.is_damaged || archive.note.is_some() || has_wal(path) {
             return Ok(archive);
         }
-        let sqlite = SqliteBackend::open(path, options)?;
-        Ok(Archive { backend: Arc::new(sqlite.clone()), sqlite: Some(sqlite), ..archive })
+        Ok(Archive { backend: Arc::new(SqliteBackend::open(path, options)?), ..archive })
     }
 
     /// The same, to verify it: everything is read where the log is, as it is then, and nothing where this machine keeps copies.
@@ -106,7 +118,7 @@ impl Archive {
         }
         let stamp = stamp(path);
         let nothing_left = |why: Fault| Ok(Archive::new(nothing_left(path, why, None)));
-        let opened = match open_now(path, options, &stamp) {
+        let opened = match open_now(path, options) {
             Err(LogError::Lost { fault, .. }) => nothing_left(*fault),
             // It is not a log any more, and the mark beside it knows that it was one.
             Err(LogError::NotALog { reason: why, .. }) if !marks(path).is_empty() => {
@@ -138,7 +150,7 @@ impl Archive {
         if let Some(bucket) = &self.bucket {
             return Ok(Arc::new(Archive::of_bucket(bucket)));
         }
-        match self.stamp == stamp(path) {
+        match self.version.stamp == stamp(path) {
             true => Ok(self),
             false => Ok(Arc::new(Archive::open_unchanged(path, options)?)),
         }
@@ -151,11 +163,13 @@ impl Archive {
 
     /// Whether the file at its path is still the one that was opened, or one that has grown.
     pub fn is_same_file(&self) -> bool {
-        let now = self.path.as_deref().and_then(FileVersion::new);
-        match (&self.file, &now) {
-            (Some(before), Some(now)) => now.is_at_least(before),
-            (before, now) => before.is_none() == now.is_none(),
-        }
+        let file = self.path.as_deref().and_then(FileVersion::new);
+        LogVersion { file, ..LogVersion::default() }.continues(&self.version)
+    }
+
+    /// The files as they were when it was opened.
+    pub fn version(&self) -> &LogVersion {
+        &self.version
     }
 
     /// Runs that were read from a file which is not a log.
@@ -181,14 +195,12 @@ impl Archive {
         Archive {
             is_damaged: !findings.is_empty(),
             backend,
-            sqlite: None,
             bucket: None,
             path: None,
             findings,
             note: None,
             warning: None,
-            stamp: Stamp::default(),
-            file: None,
+            version: LogVersion::default(),
             copy: None,
         }
     }
@@ -199,28 +211,26 @@ impl Archive {
         Archive { bucket: Some(bucket.clone()), ..Archive::new(backend) }
     }
 
-    /// A log of which the list of runs can be read; `cut` says how much is left of one that was cut off.
-    fn with_ends(backend: SqliteBackend, cut: Option<CutLength>) -> Result<Self, LogError> {
-        let sqlite = backend.clone();
-        let cut_off = cut.map(|CutLength { has, of }| FileFault::CutOff { has, of }.into());
-        let lost_file = || sqlite.losses().into_iter().find(|finding| finding.run.is_none());
-        let lost_part = cut_off.or_else(|| Some(lost_file()?.fault));
+    /// A log of which the list of runs can be read.
+    fn with_ends(backend: SqliteBackend) -> Result<Self, LogError> {
+        let is_cut = is_cut_off(&backend);
+        let lost_file = || backend.losses().into_iter().find(|finding| finding.run.is_none());
+        let lost_part = backend.damage().filter(|_| is_cut).or_else(lost_file);
+        let lost_part = lost_part.map(|finding| finding.fault);
         let ends = Ends::new(Arc::new(backend), lost_part)?;
         let mut archive = Archive::new(ends.log);
-        if cut.is_none() {
+        if !is_cut {
             archive.findings.extend(ends.mismatches);
         }
         archive.is_damaged |= ends.is_missing || !archive.findings.is_empty();
-        archive.sqlite = Some(sqlite).filter(|_| cut.is_none());
         Ok(archive)
     }
 
     fn of_file(self, path: &Path, stamp: Stamp) -> Self {
         Archive {
             warning: unreadable_marks(path),
-            file: FileVersion::new(path),
+            version: LogVersion { stamp, file: FileVersion::new(path) },
             path: Some(path.to_owned()),
-            stamp,
             ..self
         }
     }
@@ -255,24 +265,6 @@ impl Archive {
         self.is_damaged
     }
 
-    /// Copies the log as it is at this moment to a new file, and leaves it and the files beside it unchanged.
-    ///
-    /// # Errors
-    /// [`LogError`]: see [`SqliteBackend::backup`]. [`LogError::Damaged`] if it is damaged.
-    pub fn backup(&self, to: &Path) -> Result<BackedUp, LogError> {
-        match (&self.sqlite, self.backend.damage()) {
-            (Some(sqlite), _) => sqlite.backup(to),
-            (None, Some(Finding { fault, .. })) => {
-                Err(LogError::damage(self.backend.name(), fault))
-            }
-            (None, None) => {
-                let path = self.backend.name();
-                let source = std::io::Error::other("it was opened to be read only");
-                Err(LogError::CannotOpen { path, source: Arc::new(source) })
-            }
-        }
-    }
-
     /// Where an index for searching is kept: not beside a log that is damaged, and in memory for what
     /// is not a log.
     pub fn place_for_search(&self, cache: Option<PathBuf>) -> IndexPlace {
@@ -302,7 +294,7 @@ fn has_wal(path: &Path) -> bool {
 }
 
 /// Opens a log of which nothing is known yet.
-fn open_now(path: &Path, options: SqliteOptions, stamp: &Stamp) -> Result<Archive, LogError> {
+fn open_now(path: &Path, options: SqliteOptions) -> Result<Archive, LogError> {
     // A process that was killed before its first event leaves a log without runs.
     if SqliteBackend::is_only_begun(path) {
         let has_bytes = std::fs::metadata(path).is_ok_and(|found| found.len() > 0);
@@ -311,46 +303,31 @@ fn open_now(path: &Path, options: SqliteOptions, stamp: &Stamp) -> Result<Archiv
         let empty = MemoryBackend::with_name(path.display().to_string());
         return Ok(Archive { note, ..Archive::new(Arc::new(empty)) });
     }
-    let cut = SqliteBackend::cut_off(path);
-    // While a WAL is merged, the file may be shorter than it will be.
-    let has_wal = stamp[1].is_some_and(|(bytes, _)| bytes > 0);
     let error = match SqliteBackend::open_unchanged(path, options.clone()) {
-        // SQLite takes the rest of a page for zeros.
-        Ok(_) if cut.is_some() && !has_wal => None,
-        Ok(backend) => return Archive::with_ends(backend, None),
+        Ok(backend) => match backend.damage().filter(|_| is_cut_off(&backend)) {
+            Some(cut) if !has_runs(&backend) => {
+                return Ok(Archive::new(nothing_left(path, cut.fault, Some(&backend))));
+            }
+            _ => return Archive::with_ends(backend),
+        },
+        Err(error @ LogError::Unmerged { .. }) => error,
         Err(LogError::Damaged { .. } | LogError::NotALog { .. } | LogError::Lost { .. })
-            if cut.is_some() =>
+            if let Some(cut) = SqliteBackend::cut_off(path) =>
         {
-            None
+            return Ok(Archive::new(nothing_left(path, cut.into(), None)));
         }
-        Err(error @ LogError::Unmerged { .. }) => Some(error),
         Err(error) => return Err(error),
     };
-    let (folder, copy) = copy_log(path, cut.map(|cut| cut.of))?;
+    let (folder, copy) = copy_log(path)?;
     let folder = Arc::new(folder);
     let copy = LogCopy { path: copy, of: path.to_owned(), folder: folder.clone() };
     // The copy is ours, so its WAL may be merged.
-    let opened = match cut {
-        Some(cut) => SqliteBackend::open_cut_off(copy, cut, options),
-        None => SqliteBackend::open_copy(copy, options).map(|backend| (backend, false)),
+    let backend = match SqliteBackend::open_copy(copy, options) {
+        Err(failed @ LogError::Lost { .. }) => return Err(failed),
+        opened => opened.map_err(|_| error)?,
     };
-    let (backend, is_cut) = match (opened, cut) {
-        (Ok((backend, is_cut)), _) if !is_cut || has_runs(&backend) => (backend, is_cut),
-        (opened, Some(CutLength { has, of })) => {
-            let left = opened.ok().map(|(backend, _)| backend);
-            let why = FileFault::CutOff { has, of };
-            return Ok(Archive::new(nothing_left(path, why.into(), left.as_ref())));
-        }
-        (Ok(opened), None) => opened,
-        (Err(failed @ LogError::Lost { .. }), None) => return Err(failed),
-        (Err(failed), None) => return Err(error.unwrap_or(failed)),
-    };
-    let cut = cut.filter(|_| is_cut);
-    let note = match cut {
-        Some(_) => "what is left is read from a private copy",
-        None => "its last events are in a WAL that no process has open: a private copy is shown",
-    };
-    let archive = Archive::with_ends(backend, cut)?;
+    let note = "its last events are in a WAL that no process has open: a private copy is shown";
+    let archive = Archive::with_ends(backend)?;
     Ok(Archive { note: Some(note.to_owned()), copy: Some(folder), ..archive })
 }
 
@@ -385,6 +362,20 @@ fn nothing_left(path: &Path, why: Fault, left: Option<&SqliteBackend>) -> Shared
     }
     let why = Fault::NothingLeft { why: Box::new(why) };
     Arc::new(MemoryBackend::remnant(path.display().to_string(), why, lost))
+}
+
+/// The numbers of a file's device and inode; 0 on systems that have none.
+fn id(found: &Metadata) -> (u64, u64) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        (found.dev(), found.ino())
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = found;
+        (0, 0)
+    }
 }
 
 fn stamp(path: &Path) -> Stamp {

@@ -8,12 +8,8 @@ use retold::log::LogError;
 use retold::scratch_folder::ScratchFolder;
 use retold::sidecar;
 
-/// A private copy of a log and of the files beside it. If the log was cut off, the copy gets its former length:
-/// SQLite refuses a file that is shorter than its header says.
-pub(crate) fn copy_log(
-    path: &Path,
-    length: Option<u64>,
-) -> Result<(ScratchFolder, PathBuf), LogError> {
+/// A private copy of a log and of the files beside it.
+pub(crate) fn copy_log(path: &Path) -> Result<(ScratchFolder, PathBuf), LogError> {
     let cannot = |e: io::Error| LogError::CannotCopy {
         path: "a temporary folder".to_owned(),
         source: Box::<dyn std::error::Error + Send + Sync>::from(e).into(),
@@ -24,9 +20,6 @@ pub(crate) fn copy_log(
         if let Some(mut from) = regular(&sidecar::path(&whole, suffix)) {
             let mut to = File::create_new(sidecar::path(&log, suffix)).map_err(cannot)?;
             io::copy(&mut from, &mut to).map_err(cannot)?;
-            if let ("", Some(length)) = (suffix, length) {
-                to.set_len(length).map_err(cannot)?;
-            }
         }
     }
     Ok((folder, log))

@@ -2,13 +2,10 @@
 
 use retold::id::{RunId, Seq};
 use retold::log::ledger::Ledger;
-use retold::log::{
-    Backend, Fault, FileFault, Finding, LedgerFault, LogError, deleted_runs, verify_run,
-};
-use serde::{Deserialize, Serialize};
+use retold::log::{Backend, Fault, FileFault, Finding, LedgerFault, LogError};
 
 /// Why a run cannot be trusted from an event on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
     /// The first event that is missing, or not as it was written.
     pub seq: Seq,
@@ -49,8 +46,8 @@ impl Damage {
     }
 }
 
-/// The result of a check of a whole run.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What is known to be wrong with a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verdict {
     /// The first event that cannot be trusted.
     pub from: Option<Damage>,
@@ -72,59 +69,6 @@ impl Verdict {
             (None, None) => None,
         }
     }
-}
-
-/// The first event of a run that is missing, or not as it was written. The whole run is read, with the
-/// prompts that belong to it, and compared with the ledger.
-///
-/// # Errors
-/// [`LogError`] if the log cannot be read for another reason than damage.
-pub fn first_untrusted(log: &dyn Backend, run: RunId) -> Result<Option<Damage>, LogError> {
-    Ok(verdict(log, run)?.from)
-}
-
-/// The verdict about a run: see [`first_untrusted`].
-///
-/// # Errors
-/// [`LogError`] if the log cannot be read for another reason than damage.
-pub fn verdict(log: &dyn Backend, run: RunId) -> Result<Verdict, LogError> {
-    Ok(with_lost(log, run, read_whole(log, run)?))
-}
-
-/// The verdict from reading a whole run.
-pub(crate) fn read_whole(log: &dyn Backend, run: RunId) -> Result<Verdict, LogError> {
-    let mut checked = Verdict::default();
-    let verified = verify_run(log.reader()?.as_mut(), run, None)?;
-    if let Some(Finding { seq, fault, .. }) = verified.finding {
-        match seq {
-            Some(seq) => {
-                let gone = if verified.events == 0 { deletion(log, run)? } else { None };
-                checked.from = Some(gone.unwrap_or(Damage { seq, fault }));
-            }
-            None => checked.whole = Some(fault),
-        }
-    }
-    if checked.from.is_none() {
-        checked.whole = ledger_mismatch(log, run)?.or(checked.whole);
-    }
-    Ok(checked)
-}
-
-/// The same verdict with the losses that the log knows of.
-pub(crate) fn with_lost(
-    log: &dyn Backend,
-    run: RunId,
-    Verdict { from, whole }: Verdict,
-) -> Verdict {
-    let lost = log.losses().into_iter().filter(|finding| finding.run == Some(run));
-    let lost = lost.filter_map(|Finding { seq, fault, .. }| Some(Damage { seq: seq?, fault }));
-    Verdict { from: from.into_iter().chain(lost).min_by_key(|damage| damage.seq), whole }
-}
-
-/// The known damage of a run of which the log has nothing.
-fn deletion(log: &dyn Backend, run: RunId) -> Result<Option<Damage>, LogError> {
-    let found = deleted_runs(log)?.into_iter().find(|finding| finding.run == Some(run));
-    Ok(found.map(|Finding { fault, .. }| Damage { seq: Seq(1), fault }))
 }
 
 /// Why it is not known any more whether a run once had more events, if the ledger does not fit. In a log

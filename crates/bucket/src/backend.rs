@@ -1,28 +1,23 @@
 //! A log in a bucket or a shared folder.
 
-use std::collections::BTreeSet;
-use std::future::Future;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use object_store::ObjectStore;
 use retold::id::RunId;
 use retold::log::{
-    Backend, Committer, Fault, Finding, LastWriter, Lease, LeaseGuard, LogError, Reader,
-    UncountedEvents,
+    Backend, Committer, Finding, LastWriter, Lease, LeaseGuard, LogError, Reader, UncountedEvents,
 };
 
-use crate::bridge::Bridge;
 use crate::cache::Cache;
 use crate::committer::BucketCommitter;
 use crate::compaction::{self, CompactionResult};
 use crate::ledger_entry::NewEntry;
 use crate::marker;
-use crate::names::Names;
-use crate::objects::Objects;
 use crate::reader::BucketReader;
 use crate::repeated::RepeatedEvent;
 use crate::segments::{Place, Segments};
+use crate::shared::Shared;
 use crate::snapshot::Snapshot;
 use crate::uncounted::uncounted_events;
 use crate::writer::Writer;
@@ -35,51 +30,6 @@ pub struct BucketBackend {
     snapshot: Option<Arc<Snapshot>>,
 }
 
-/// What all connections of a process share.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) segments: Arc<Segments>,
-    bridge: Bridge,
-    /// The runs that this process writes.
-    leases: Mutex<BTreeSet<RunId>>,
-    /// The fault of the place as a whole.
-    pub(crate) fault: Option<Fault>,
-}
-
-impl Shared {
-    fn new(
-        store: Arc<dyn ObjectStore>,
-        prefix: object_store::path::Path,
-        name: &str,
-    ) -> Result<Self, LogError> {
-        let objects = Objects::new(store, name.into());
-        let segments = Arc::new(Segments::new(objects, Names::new(prefix)));
-        let bridge = Bridge::new().map_err(|error| LogError::failure(name, error))?;
-        Ok(Shared { segments, bridge, leases: Mutex::default(), fault: None })
-    }
-
-    /// Waits for work on the segments.
-    pub(crate) fn wait<
-        T: Send + 'static,
-        F: Future<Output = Result<T, LogError>> + Send + 'static,
-    >(
-        &self,
-        work: impl FnOnce(Arc<Segments>) -> F,
-    ) -> Result<T, LogError> {
-        self.bridge.wait(self.segments.objects.name(), work(self.segments.clone()))
-    }
-
-    /// Fails if the place has a fault: nothing is written to it then.
-    fn is_sound(&self) -> Result<(), LogError> {
-        let damaged = |fault| LogError::damage(self.segments.objects.name(), fault);
-        self.fault.clone().map(damaged).map_or(Ok(()), Err)
-    }
-
-    fn leases(&self) -> MutexGuard<'_, BTreeSet<RunId>> {
-        self.leases.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl BucketBackend {
     /// A log that exists. If only `retold.json` is missing, it can be read, and nothing is written to it.
     ///
@@ -90,9 +40,9 @@ impl BucketBackend {
         prefix: object_store::path::Path,
         name: &str,
     ) -> Result<Self, LogError> {
-        let shared = Shared::new(store, prefix, name)?;
-        let fault = shared.wait(|segments| async move { marker::find(&segments).await })?;
-        Ok(BucketBackend { shared: Arc::new(Shared { fault, ..shared }), snapshot: None })
+        let mut shared = Shared::new(store, prefix, name)?;
+        shared.fault = shared.wait(|segments| async move { marker::find(&segments).await })?;
+        Ok(BucketBackend { shared: Arc::new(shared), snapshot: None })
     }
 
     /// A log, which is created if there is none. A store that does not keep the promise on which everything rests, to
@@ -191,10 +141,6 @@ impl Backend for BucketBackend {
 
     fn file(&self) -> Option<&Path> {
         None
-    }
-
-    fn checks_as_it_reads(&self) -> bool {
-        true
     }
 
     /// Within this process, and from processes on this machine that are alive. Between machines, the next segment of the

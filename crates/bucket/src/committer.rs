@@ -10,13 +10,13 @@ use retold::log::ledger::LedgerChange;
 use retold::log::{Append, Committer, Head, LogError, Provenance};
 use retold::prompt::Request;
 
-use crate::backend::Shared;
 use crate::ledger_entry::NewEntry;
 use crate::objects::Created;
 use crate::repeated::RepeatedEvent;
 use crate::run_end::RunEnd;
 use crate::segment::{AnnouncedEntry, MOST_BYTES, NewSegment, Segment, encode};
 use crate::segments::Segments;
+use crate::shared::Shared;
 use crate::writer::Writer;
 
 /// The most events in a segment.

@@ -78,7 +78,6 @@ pub(crate) async fn faults(segments: &Segments) -> Result<Vec<Fault>, LogError> 
         };
         let (numbers, foreign) = numbers_of(&paths);
         faults.extend(foreign);
-        faults.extend(segments.lock().damaged_parts.get(&run).cloned());
         let compacted = match segments.find_compaction(run).await {
             Ok(found) => found.map_or(RunEnd::START, |found| found.end()),
             Err(LogError::Corrupt { fault, .. }) => {

@@ -57,6 +57,7 @@ mod run_end;
 mod search;
 mod segment;
 mod segments;
+mod shared;
 mod snapshot;
 mod uncounted;
 mod url;

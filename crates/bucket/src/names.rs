@@ -65,11 +65,6 @@ impl Names {
         self.below(&["compacted", &run.to_string()])
     }
 
-    /// The compaction of a run up to an event.
-    pub(crate) fn compaction(&self, run: RunId, end: Seq) -> Path {
-        self.below(&["compacted", &run.to_string(), &folder(end)])
-    }
-
     /// The directory of the compaction of a run up to an event.
     pub(crate) fn directory(&self, run: RunId, end: Seq) -> Path {
         self.below(&["compacted", &run.to_string(), &folder(end), DIRECTORY])

@@ -1,6 +1,5 @@
 //! Objects that are created once: the only way in which this crate writes.
 
-use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -119,26 +118,6 @@ impl Objects {
             Ok(found) => Ok(Some(found)),
             Err(Error::NotFound { .. }) => Ok(None),
             Err(error) => self.by_size(path, &range, error).await.map(Some),
-        };
-        self.patiently(attempt).await
-    }
-
-    /// The objects in a folder, and how many bytes each has.
-    ///
-    /// # Errors
-    /// [`LogError`] if the store cannot be read.
-    pub(crate) async fn sizes(&self, folder: &Path) -> Result<BTreeMap<Path, u64>, LogError> {
-        let attempt = async || {
-            let (mut found, mut sizes) = (self.store.list(Some(folder)), BTreeMap::new());
-            while let Some(next) = found.next().await {
-                match next {
-                    Ok(about) => sizes.insert(about.location, about.size),
-                    // The rest of the listing after such a name is not known.
-                    Err(Error::InvalidPath { .. }) => break,
-                    Err(error) => return Err(error),
-                };
-            }
-            Ok(sizes)
         };
         self.patiently(attempt).await
     }

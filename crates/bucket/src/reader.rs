@@ -8,12 +8,12 @@ use retold::log::ledger::LedgerEntry;
 use retold::log::{Fault, KeptPiece, LogError, Reader, RunHead, Section, SegmentFault};
 use retold::prompt::Request;
 
-use crate::backend::Shared;
 use crate::compaction::PromptTable;
 use crate::heads::heads;
 use crate::read_ahead::ReadAhead;
 use crate::search;
 use crate::segments::{Place, ReadSegment, Segments};
+use crate::shared::Shared;
 use crate::snapshot::Snapshot;
 
 /// How many bytes of events are returned at once, as a segment has them in text.
@@ -68,10 +68,6 @@ impl BucketReader {
     fn is_named(&mut self, prompt: PromptHash, read: &ReadSegment) -> Result<(), LogError> {
         let Place::Compacted(end, number) = read.place else { return Ok(()) };
         let run = read.segment.footer.run;
-        // The segment is not one of the compaction, which is damaged.
-        if self.shared.segments.lock().damaged_parts.contains_key(&run) {
-            return Ok(());
-        }
         let table = match &self.table {
             Some((of, to, table)) if (*of, *to) == (run, end) => table.clone(),
             _ => {

@@ -48,7 +48,7 @@ async fn of_run(
     range: (u32, u32),
 ) -> Result<BTreeMap<PromptHash, ReadSegment>, LogError> {
     let end = segments.end_at_first(run).await?;
-    let compaction = segments.readable_compaction(run).await?;
+    let compaction = segments.usable_compaction(run).await?;
     let mut places = Vec::new();
     if let Some(compaction) = &compaction {
         let numbers = segments.segments_asking(compaction, range).await?;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use bytes::Bytes;
 use retold::event::StoredEvent;
 use retold::id::{PromptHash, RunId, Seq};
-use retold::log::{EventFault, Fault, LogError, SegmentFault};
+use retold::log::{EventFault, LogError, SegmentFault};
 
 use crate::asked_requests::AskedRequests;
 use crate::cache::Cache;
@@ -66,8 +66,6 @@ pub(crate) struct KnownSegments {
     asked: AskedRequests,
     /// The compactions of runs: `None` for those that have none, and the error for those that are damaged.
     pub(crate) compactions: BTreeMap<RunId, Result<Option<Arc<Compaction>>, LogError>>,
-    /// The faults of the parts of compactions, of runs whose own segments are there and read instead.
-    pub(crate) damaged_parts: BTreeMap<RunId, Fault>,
     /// Blocks of directories, by the end of the compaction and the name of the block; `None` for those that are damaged.
     pub(crate) blocks: Recent<(RunId, Seq, String), Option<Bytes>>,
     recent: Recent<(RunId, Place), Arc<Segment>>,
@@ -82,7 +80,6 @@ impl Default for KnownSegments {
             lasts: BTreeMap::new(),
             asked: AskedRequests::default(),
             compactions: BTreeMap::new(),
-            damaged_parts: BTreeMap::new(),
             blocks: Recent::new(KEPT_BLOCKS),
             recent: Recent::new(KEPT_BYTES),
             versions: BTreeMap::new(),
@@ -182,12 +179,7 @@ impl Segments {
                 // It may have been compacted again.
                 let is_same = compaction.end().head.seq == end;
                 let number = if is_same { number } else { compaction.holding(first) };
-                return match self.compaction_segment(run, &compaction, number, first, most).await {
-                    Err(damage @ LogError::Corrupt { .. }) if first != Seq(u64::MAX) => {
-                        self.instead_of(run, first, damage).await
-                    }
-                    read => read,
-                };
+                return self.compaction_segment(run, &compaction, number, first, most).await;
             }
             (Place::Compacted(end, _), None) => return Err(self.without_directory(run, end)),
         };
@@ -267,28 +259,6 @@ impl Segments {
         Ok(segment)
     }
 
-    /// The segment that has an event, of those that a damaged compaction stands for, if they are still there: then they are
-    /// read from now on.
-    async fn instead_of(
-        &self,
-        run: RunId,
-        seq: Seq,
-        damage: LogError,
-    ) -> Result<Arc<Segment>, LogError> {
-        let LogError::Corrupt { fault, .. } = &damage else { return Err(damage) };
-        self.lock().damaged_parts.insert(run, (**fault).clone());
-        let has =
-            |segment: &Segment| (segment.footer.first()..=segment.footer.last()).contains(&seq);
-        match Box::pin(self.having(run, seq)).await {
-            Ok(segment) if has(&segment) => Ok(segment),
-            Ok(_) | Err(LogError::Corrupt { .. }) => {
-                self.lock().damaged_parts.remove(&run);
-                Err(damage)
-            }
-            Err(error) => Err(error),
-        }
-    }
-
     fn known_compaction(&self, run: RunId) -> Option<Arc<Compaction>> {
         self.lock().compactions.get(&run).cloned()?.ok().flatten()
     }
@@ -352,7 +322,7 @@ impl Segments {
     /// # Errors
     /// As [`segment`](Self::segment).
     pub(crate) async fn holding(&self, run: RunId, seq: Seq) -> Result<Place, LogError> {
-        let compaction = self.readable_compaction(run).await?;
+        let compaction = self.usable_compaction(run).await?;
         let compacted = compaction.as_ref().map_or(RunEnd::START, |found| found.end());
         if let Some(compaction) = compaction.filter(|_| seq <= compacted.head.seq) {
             return Ok(Place::Compacted(compacted.head.seq, compaction.holding(seq)));

@@ -1,15 +1,12 @@
 //! Reads the arguments of the process.
 
-use clap::error::ErrorKind;
 use clap::{ArgMatches, FromArgMatches};
 
 use crate::again;
 use crate::catalogue::OwnCommand;
 use crate::command_line::{Cli, of_program};
 use crate::commands::{self, Command};
-use crate::error::CliError;
 use crate::global::GlobalArgs;
-use crate::old_spellings;
 
 /// The command that the arguments ask for.
 pub(crate) enum Invocation<'a> {
@@ -36,34 +33,13 @@ fn given_own<'a>(
     own.iter().find(is_given).map(|own| (*own, given.clone()))
 }
 
-/// Why the arguments cannot be executed.
-pub(crate) enum ArgumentsError {
-    Wrong(clap::Error),
-    OldSpelling(CliError),
-}
-
-impl From<clap::Error> for ArgumentsError {
-    fn from(error: clap::Error) -> Self {
-        ArgumentsError::Wrong(error)
-    }
-}
-
 /// Reads the arguments of the process.
 pub(crate) fn arguments<'a>(
     own: &[&'a OwnCommand],
-) -> Result<(GlobalArgs, Invocation<'a>), ArgumentsError> {
+) -> Result<(GlobalArgs, Invocation<'a>), clap::Error> {
     let program = again::program();
     let mut command = of_program(own, &program);
-    let mut matches = command.try_get_matches_from_mut(std::env::args_os()).map_err(|error| {
-        let args = std::env::args_os().skip(1).map(|arg| arg.into_string().ok());
-        let args: Vec<String> = args.collect::<Option<_>>().unwrap_or_default();
-        match old_spellings::answer(&command, &args, &program) {
-            Some(answer) if error.kind() == ErrorKind::InvalidSubcommand => {
-                ArgumentsError::OldSpelling(answer)
-            }
-            _ => ArgumentsError::Wrong(error),
-        }
-    })?;
+    let mut matches = command.try_get_matches_from_mut(std::env::args_os())?;
     again::on_log(&matches);
     if let Some((own, given)) = given_own(own, &matches) {
         let global = GlobalArgs::from_arg_matches(&matches).map_err(|e| e.format(&mut command))?;

@@ -31,11 +31,6 @@ pub(crate) fn alarm(word: &str, has_colours: bool) -> String {
     paint(word, AnsiColor::Red.on_default().bold(), has_colours)
 }
 
-/// A word that says that something is missing.
-pub(crate) fn caution(word: &str, has_colours: bool) -> String {
-    paint(word, AnsiColor::Yellow.on_default().bold(), has_colours)
-}
-
 /// A word before what one can do.
 pub(crate) fn advice(word: &str, has_colours: bool) -> String {
     paint(word, AnsiColor::Cyan.on_default(), has_colours)

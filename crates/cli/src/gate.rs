@@ -1,128 +1,82 @@
 //! The gate between runs and everything that shows them: a command is written as if logs were sound.
 //!
-//! A run is verified before anything of it is shown. If it is damaged, this is said first, the command gets a
-//! [`RunView`] that ends before the damage, and the exit code is that of a difference.
+//! Each event is compared with its hash as it is read, and what the log knows of the end of a run is known from the
+//! beginning. Damage is said first, and the exit code is that of a difference. A command that [shows](show_run) a run
+//! shows what comes before the damage; one that [computes](through) something of it computes nothing.
 
-use rayon::prelude::*;
 use retold::id::RunId;
 use retold::log::{Log, LogError};
-use retold_archive::{Damage, RunView, Verdict, VerifyDepth, is_long};
+use retold_archive::{Damage, RunView, Verdict};
 
 use crate::error::{CliError, NAMES_DAMAGE, Status};
 use crate::output::{Output, THIS_RUN};
-use crate::progress;
 use crate::select::RunSelection;
-use retold_archive::user_cache;
 
-/// Whether a long run is verified before a part of it is shown.
-#[derive(Debug, Clone, Copy, Default, clap::Args)]
-pub(crate) struct UnverifiedArg {
-    /// Skip the verification of a run of more than 100,000 events, which is otherwise done once until
-    /// the log changes. Only the events that are read are checked.
-    #[arg(long)]
-    unverified: bool,
+/// A run with what is known of its end; nothing is printed.
+pub(crate) fn view(log: &Log, run: RunId) -> Result<RunView, CliError> {
+    Ok(RunView::new(log.backend().clone(), run)?)
 }
 
-impl From<UnverifiedArg> for VerifyDepth {
-    fn from(UnverifiedArg { unverified }: UnverifiedArg) -> Self {
-        if unverified { VerifyDepth::AsRead } else { VerifyDepth::Whole }
-    }
+/// The same of several runs.
+pub(crate) fn views(runs: &[(&Log, RunId)]) -> Result<Vec<RunView>, CliError> {
+    runs.iter().map(|(log, run)| view(log, *run)).collect()
 }
 
-/// A run with the verdict about it; nothing is printed.
-pub(crate) fn view(
-    log: &Log,
-    run: RunId,
-    depth: VerifyDepth,
-    output: &Output,
-) -> Result<RunView, CliError> {
-    let _shown = is_read_now(log, run)?.then(|| progress::verifying(output));
-    let cache = user_cache();
-    Ok(RunView::new(log.backend().clone(), run, depth, cache.as_deref(), output.elapsed())?)
-}
-
-/// The same of several runs, on all cores.
-pub(crate) fn views(
-    runs: &[(&Log, RunId)],
-    depth: VerifyDepth,
-    output: &Output,
-) -> Result<Vec<RunView>, CliError> {
-    let mut any_is_read_now = false;
-    for (log, run) in runs {
-        any_is_read_now |= is_read_now(log, *run)?;
-    }
-    let _shown = any_is_read_now.then(|| progress::verifying(output));
-    let (cache, before) = (user_cache(), output.elapsed());
-    let views = runs.par_iter().map(|(log, run)| {
-        RunView::new(log.backend().clone(), *run, depth, cache.as_deref(), before)
-    });
-    // Of several that cannot be read, the first is named.
-    let views: Vec<Result<RunView, LogError>> = views.collect();
-    Ok(views.into_iter().collect::<Result<_, _>>()?)
-}
-
-/// Whether a run takes long to verify.
-fn is_read_now(log: &Log, run: RunId) -> Result<bool, LogError> {
-    Ok(log.backend().file().is_some() && is_long(log.reader()?.as_mut(), run))
-}
-
-/// Shows something of a run. If it was not verified and cannot be shown, it is verified after all, and what comes before
-/// its damage is shown.
+/// Shows something of a run: all of it, or what comes before the damage that is met.
 pub(crate) fn show_run(
     selected: &RunSelection,
-    at_once: UnverifiedArg,
     output: &Output,
     work: impl Fn(&RunView) -> Result<Status, CliError>,
 ) -> Result<Status, CliError> {
-    let view = |depth| view(&selected.log, selected.run, depth, output);
-    let first = view(match selected.log.backend().checks_as_it_reads() {
-        true => VerifyDepth::AsRead,
-        false => at_once.into(),
-    })?;
-    let may_hide = |error: &CliError| match first.is_checked_as_read() {
-        true => error.status == Status::Difference,
-        false => first.unverified_end().is_some(),
-    };
-    match through(std::slice::from_ref(&first), output, || work(&first)) {
-        Err(error) if may_hide(&error) => {
-            let verified = view(VerifyDepth::Whole)?;
-            match verified.verdict().is_damaged() {
-                true => through(std::slice::from_ref(&verified), output, || work(&verified)),
-                false => Err(error),
+    let mut view = view(&selected.log, selected.run)?;
+    loop {
+        let views = std::slice::from_ref(&view);
+        let known = say(views, output)?;
+        let done = work(&view);
+        match done.as_ref().err().and_then(|error| error.met.as_deref()) {
+            Some((run, met))
+                if *run == view.run() && is_earlier(met, &view) && !output.has_begun() =>
+            {
+                let met = met.clone();
+                view = view.ending_at(met);
             }
+            _ => return end(done, known, views, output),
         }
-        done => done,
     }
 }
 
-/// Shows something of runs: each is read up to its damage, where reading on is an error.
+fn is_earlier(met: &Damage, view: &RunView) -> bool {
+    view.damage().is_none_or(|known| met.seq < known.seq)
+}
+
+/// Computes something of runs: each is read up to its damage, where reading on is an error.
 pub(crate) fn show_runs<const N: usize>(
     runs: [RunSelection; N],
     output: &Output,
     work: impl FnOnce([RunSelection; N]) -> Result<Status, CliError>,
 ) -> Result<Status, CliError> {
     let named = runs.each_ref().map(|of| (&of.log, of.run));
-    let views = views(&named, VerifyDepth::Whole, output)?;
+    let views = views(&named)?;
     let mut ends = views.iter();
     let up_to_damage = runs.map(|run| ends.next().map_or(run, RunSelection::up_to_damage));
     through(&views, output, || work(up_to_damage))
 }
 
-/// Shows something of runs that were looked at.
+/// Computes something of runs that were looked at.
 pub(crate) fn through(
     views: &[RunView],
     output: &Output,
     work: impl FnOnce() -> Result<Status, CliError>,
 ) -> Result<Status, CliError> {
-    let error = say(views, output)?;
-    let runs: Vec<RunId> = views.iter().map(RunView::run).collect();
-    end(work(), error).map_err(|error| without_others(error, &runs))
+    let known = say(views, output)?;
+    end(work(), known, views, output)
 }
 
 /// Says how to do without a damaged run if it is another one, on which what was asked for depends: one of decisions that were
 /// accepted about these, say.
 pub(crate) fn without_others(error: CliError, runs: &[RunId]) -> CliError {
-    let Some(other) = error.damaged_run.filter(|other| !runs.contains(other)) else { return error };
+    let met = error.met.as_deref().map(|(run, _)| *run);
+    let Some(other) = met.filter(|other| !runs.contains(other)) else { return error };
     let these: Vec<String> = runs.iter().map(|run| run.short(8)).collect();
     error.hint(format!(
         "`retold copy {} --to FILE` copies what is asked about to another log, without run {} and the decisions accepted in it",
@@ -136,28 +90,46 @@ fn say(views: &[RunView], output: &Output) -> Result<Option<(RunId, CliError)>, 
     let is_cut = |view: &&RunView| view.damage().is_some();
     let damaged = views.iter().find(is_cut);
     let damaged = damaged.or_else(|| views.iter().find(|view| view.verdict().is_damaged()));
-    if let Some(last) = views.iter().find_map(RunView::unverified_end) {
-        output.not_verified(last);
-    }
-    match damaged {
-        Some(view) => {
-            let subject = match views.len() {
-                1 => THIS_RUN.to_owned(),
-                _ => format!("run {}", view.run().short(8)),
-            };
-            output.verdict(view.verdict(), &subject)?;
-            Ok(error(view.run(), view.verdict()).map(|error| (view.run(), error)))
-        }
-        None => Ok(None),
+    let Some(view) = damaged else { return Ok(None) };
+    output.damage(view.verdict(), &subject(view.run(), views));
+    Ok(error(view.run(), view.verdict()).map(|error| (view.run(), error)))
+}
+
+/// What a message calls a run.
+fn subject(run: RunId, views: &[RunView]) -> String {
+    match views {
+        [_] => THIS_RUN.to_owned(),
+        _ => format!("run {}", run.short(8)),
     }
 }
 
-/// Ends a command about runs of which one may be damaged.
+/// Ends a command about runs of which one may be damaged; `known` is what was known of that before anything was read.
 fn end(
     done: Result<Status, CliError>,
-    first: Option<(RunId, CliError)>,
+    known: Option<(RunId, CliError)>,
+    views: &[RunView],
+    output: &Output,
 ) -> Result<Status, CliError> {
-    match (done, first) {
+    let runs: Vec<RunId> = views.iter().map(RunView::run).collect();
+    let without_others = |error| without_others(error, &runs);
+    // What was met comes before what was known: the first event is the one to name.
+    let met = done.as_ref().err().and_then(|error| error.met.as_deref());
+    if let Some((run, met)) = met
+        && views.iter().any(|view| view.run() == *run && is_earlier(met, view))
+    {
+        let verdict = Verdict { from: Some(met.clone()), whole: None };
+        output.damage(&verdict, &subject(*run, views));
+        return done.map_err(without_others);
+    }
+    joined(done, known).map_err(without_others)
+}
+
+/// The result of a command, with the damage that was known before.
+fn joined(
+    done: Result<Status, CliError>,
+    known: Option<(RunId, CliError)>,
+) -> Result<Status, CliError> {
+    match (done, known) {
         (done, None) => done,
         (Ok(_), Some((_, first))) => {
             first.print();
@@ -201,7 +173,7 @@ pub(crate) fn sound(
     nothing: &str,
     output: &Output,
 ) -> Result<RunView, CliError> {
-    let view = view(log, run, VerifyDepth::Whole, output)?;
+    let view = view(log, run)?;
     match say(std::slice::from_ref(&view), output)? {
         Some((_, error)) => Err(error.hint(nothing.to_owned())),
         None => Ok(view),

@@ -15,10 +15,9 @@ const GROUPS: [(&str, &[&str]); 4] = [
 
 /// The exit codes of all commands.
 const EXIT_CODES: &str =
-    "Exit codes: 0 success; 1 a difference was found (divergence, flips, a damaged log); 2 wrong usage or
-input; 3 the log or a file could not be read or written; 4 the model failed, a limit of the run was
-reached, or no participant finished; 130 interrupted. `record`, and `replay` and `fork` with a
-command after --, end with that of the command.";
+    "Exit codes: 0 success; 1 a difference or damage was found; 2 wrong usage or input; 3 the log or a file
+could not be read or written; 4 the model failed or a limit was reached; 130 interrupted. `record`, and
+`replay` and `fork` with a command after --, end with that of the command.";
 
 /// The command line with this first page; `own` are the commands that only this program has.
 pub(crate) fn with_first_page(command: Command, own: &[Command], program: &str) -> Command {

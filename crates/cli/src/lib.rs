@@ -16,12 +16,10 @@ mod error;
 mod gate;
 mod global;
 mod help;
-mod keeping;
 mod label_argument;
 mod limits;
 mod log_place;
 mod model;
-mod old_spellings;
 mod output;
 mod pager;
 mod parser;
@@ -49,7 +47,7 @@ pub use crate::error::Status;
 /// For [`Catalogue::with_command`].
 pub use clap;
 
-use crate::arguments::{ArgumentsError, Invocation, arguments};
+use crate::arguments::{Invocation, arguments};
 use crate::catalogue::OwnCommand;
 use crate::global::Global;
 use crate::output::Output;
@@ -72,14 +70,7 @@ fn execute(catalogue: &Catalogue) -> ExitCode {
     let own: Vec<&OwnCommand> = catalogue.commands.iter().chain(&plays).collect();
     let (global, asked) = match arguments(&own) {
         Ok(given) => given,
-        Err(ArgumentsError::OldSpelling(error)) => {
-            if std::env::args_os().any(|argument| argument == "--json") {
-                output::usage_error(&error.message);
-            }
-            error.print();
-            return ExitCode::from(error.status.code());
-        }
-        Err(ArgumentsError::Wrong(e)) => {
+        Err(e) => {
             // Help and version are not errors.
             if !e.use_stderr() {
                 let _ = e.print();
@@ -97,7 +88,7 @@ fn execute(catalogue: &Catalogue) -> ExitCode {
     };
     start_tracing(global.verbose);
     let global = &Global::new(global, catalogue);
-    let output = Output::new(global);
+    let output = Output::new(global.json, global.quiet);
     let result = match asked {
         Invocation::Own(own, given) => (own.run)(&given, global, &output),
         Invocation::Common(command) => commands::run(*command, global, &output),

@@ -3,19 +3,15 @@
 use std::cell::{Cell, RefCell};
 use std::io::{IsTerminal as _, Write as _};
 use std::process::Command;
-use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::colours;
 use crate::error::{CliError, Status, write_err};
-use crate::global::Global;
 use crate::pager::{Pager, PagerArg};
 use retold::escaping::{inert_json, inert_lines};
-use retold::id::Seq;
 use retold::log::{Fault, Finding};
-use retold::run::clock::Stopwatch;
 use retold_archive::{Damage, Verdict};
 
 pub(crate) use retold::counted::{count_of, group_digits};
@@ -25,8 +21,6 @@ pub(crate) struct Output {
     json: bool,
     /// Whether progress is shown.
     quiet: bool,
-    /// Since when the command runs.
-    since: Stopwatch,
     /// Whether stdout is a page or a recording, which nothing else may be written into.
     document: Cell<bool>,
     /// Whether anything was printed.
@@ -35,8 +29,8 @@ pub(crate) struct Output {
     left: Cell<bool>,
     /// The damage that was reported, if any.
     damage: RefCell<Option<Value>>,
-    /// The last event of the run that is not verified, if that is to be said.
-    not_verified: Cell<Option<Seq>>,
+    /// The line about it, until something is printed.
+    banner: RefCell<String>,
     /// What stdout goes through.
     paging: RefCell<Paging>,
 }
@@ -52,22 +46,22 @@ enum Paging {
 }
 
 impl Output {
-    pub(crate) fn new(global: &Global) -> Self {
-        Output::with(global.json, global.quiet)
-    }
-
-    fn with(json: bool, quiet: bool) -> Self {
+    pub(crate) fn new(json: bool, quiet: bool) -> Self {
         Output {
             json,
             quiet,
-            since: Stopwatch::start(),
             document: Cell::new(false),
             begun: Cell::new(false),
             left: Cell::new(false),
             damage: RefCell::default(),
-            not_verified: Cell::default(),
+            banner: RefCell::default(),
             paging: RefCell::new(Paging::Direct),
         }
+    }
+
+    /// Whether damage was reported.
+    pub(crate) fn has_damage(&self) -> bool {
+        self.damage.borrow().is_some()
     }
 
     /// Whether one JSON object is asked for.
@@ -80,9 +74,9 @@ impl Output {
         self.quiet
     }
 
-    /// For how long the command has been running.
-    pub(crate) fn elapsed(&self) -> Duration {
-        self.since.elapsed()
+    /// Whether anything was printed.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.begun.get()
     }
 
     /// Stdout is a page or a recording: damage is reported only on stderr, by the error that the command ends with.
@@ -97,8 +91,12 @@ impl Output {
         }
     }
 
-    /// Waits until the user has left the pager, if there is one.
+    /// Prints what is due, and waits until the user has left the pager, if there is one.
     pub(crate) fn end(&self) {
+        if !self.banner.borrow().is_empty() {
+            // If this fails, the error still goes to stderr.
+            let _ = self.write(b"");
+        }
         if let Paging::Running(pager) = self.paging.replace(Paging::Direct) {
             pager.end();
         }
@@ -110,8 +108,9 @@ impl Output {
         if let Some(Finding { seq: Some(seq), fault, .. }) = error.damage.as_deref() {
             let from = Some(Damage { seq: *seq, fault: fault.clone() });
             let verdict = Verdict { from, whole: None };
-            // If this fails, the error still goes to stderr.
-            let _ = self.verdict(&verdict, THIS_RUN);
+            if self.damage.borrow().is_none() {
+                self.damage(&verdict, THIS_RUN);
+            }
             if self.document.get() {
                 write_err(&banner(&verdict, THIS_RUN, false));
             }
@@ -124,13 +123,6 @@ impl Output {
 
     /// Prints text. Models and files cannot control the terminal.
     pub(crate) fn text(&self, text: &str) -> Result<(), CliError> {
-        if let Some(Seq(last)) = self.not_verified.take() {
-            let events = count_of(last, "event");
-            let word = colours::caution("NOT VERIFIED:", colours::on_stdout());
-            self.write(format!(
-                "{word} only the events needed for this output were checked. Omit --unverified to verify all {events} first (cached until the log changes).\n"
-            ).as_bytes())?;
-        }
         self.write(inert_lines(text).as_bytes())
     }
 
@@ -147,44 +139,34 @@ impl Output {
         }
     }
 
-    /// Reports the damage of a run before anything else: as the first line, or as `damaged` in the object. It is
-    /// reported only once. `subject` is the name of the run in the message.
-    pub(crate) fn verdict(&self, verdict: &Verdict, subject: &str) -> Result<(), CliError> {
+    /// The damage of a run, which is said before anything else that is printed: as the first line, or as `damaged` in the
+    /// object. Of several that are met before that, it is the last. `subject` is the name of the run in the message.
+    pub(crate) fn damage(&self, verdict: &Verdict, subject: &str) {
         let (seq, fault) = match (&verdict.from, &verdict.whole) {
             (Some(Damage { seq, fault }), _) => (Some(*seq), fault),
             (None, Some(fault)) => (None, fault),
-            (None, None) => return Ok(()),
+            (None, None) => return,
         };
-        if self.damage.borrow().is_some() {
-            return Ok(());
+        if self.damage.borrow().is_some() && self.begun.get() {
+            return;
         }
         *self.damage.borrow_mut() = Some(json!({"from": seq, "why": fault.to_string()}));
-        self.not_verified.set(None);
-        match self.json || self.document.get() {
-            true => Ok(()),
-            false => self.write(banner(verdict, subject, colours::on_stdout()).as_bytes()),
-        }
-    }
-
-    /// Says before anything else that a run was not verified: as the first line, or as
-    /// `not_verified` in the object, unless it turns out to be damaged.
-    pub(crate) fn not_verified(&self, last: Seq) {
-        if self.damage.borrow().is_none() {
-            self.not_verified.set(Some(last));
+        if !self.json && !self.document.get() {
+            *self.banner.borrow_mut() = banner(verdict, subject, colours::on_stdout());
         }
     }
 
     /// Prints one JSON object.
     pub(crate) fn object(&self, value: &impl Serialize) -> Result<(), CliError> {
-        let said = self.run_fields();
-        let text = if said.is_empty() {
-            json_text(value)?
-        } else {
-            let mut value = serde_json::to_value(value).map_err(not_json)?;
-            if let Value::Object(fields) = &mut value {
-                fields.extend(said);
+        let text = match self.damage.borrow().clone() {
+            None => json_text(value)?,
+            Some(damage) => {
+                let mut value = serde_json::to_value(value).map_err(not_json)?;
+                if let Value::Object(fields) = &mut value {
+                    fields.insert("damaged".to_owned(), damage);
+                }
+                value.to_string()
             }
-            value.to_string()
         };
         self.write(format!("{}\n", inert_json(&text)).as_bytes())
     }
@@ -195,17 +177,9 @@ impl Output {
         Ok(OutputList { output: self, is_empty: true })
     }
 
-    /// The fields about its runs that an object has in addition: `damaged` and `not_verified`.
-    fn run_fields(&self) -> Map<String, Value> {
-        let damaged = self.damage.borrow().clone().map(|damage| ("damaged", damage));
-        let not_verified =
-            self.not_verified.get().map(|last| ("not_verified", json!({"events": last})));
-        let said = damaged.into_iter().chain(not_verified);
-        said.map(|(key, said)| (key.to_owned(), said)).collect()
-    }
-
     fn write(&self, bytes: &[u8]) -> Result<(), CliError> {
         self.begun.set(true);
+        let bytes = [self.banner.take().as_bytes(), bytes].concat();
         let mut paging = self.paging.borrow_mut();
         if let Paging::Wanted(_) = &*paging
             && let Paging::Wanted(command) = std::mem::replace(&mut *paging, Paging::Direct)
@@ -214,10 +188,10 @@ impl Output {
             *paging = Paging::Running(pager);
         }
         let written = match &mut *paging {
-            Paging::Running(pager) => pager.write_all(bytes).and_then(|()| pager.flush()),
+            Paging::Running(pager) => pager.write_all(&bytes).and_then(|()| pager.flush()),
             _ => {
                 let mut out = std::io::stdout().lock();
-                out.write_all(bytes).and_then(|()| out.flush())
+                out.write_all(&bytes).and_then(|()| out.flush())
             }
         };
         match written {
@@ -258,7 +232,9 @@ impl OutputList<'_> {
 
     /// Prints the other fields, and the end.
     pub(crate) fn end(self, others: Value) -> Result<(), CliError> {
-        let mut fields = self.output.run_fields();
+        let damaged = self.output.damage.borrow().clone();
+        let damaged = damaged.map(|damage| ("damaged".to_owned(), damage));
+        let mut fields: Map<String, Value> = damaged.into_iter().collect();
         if let Value::Object(others) = others {
             fields.extend(others);
         }
@@ -291,6 +267,6 @@ fn damaged_line(what: &str, has_colours: bool) -> String {
 
 /// With `--json` and an invalid command: prints the error as the single object.
 pub(crate) fn usage_error(message: &str) {
-    let output = Output::with(true, true);
+    let output = Output::new(true, true);
     output.error(&CliError::usage(message.trim()));
 }

@@ -129,14 +129,14 @@ fn together(runs: &[Progress]) -> Progress {
     all
 }
 
-/// Says on a terminal that a long run is being verified, until the returned guard is dropped.
+/// Says on a terminal that a run is being verified, until the returned guard is dropped.
 pub(crate) fn verifying(output: &Output) -> Option<ProgressGuard> {
     if output.is_quiet() || !std::io::stderr().is_terminal() {
         return None;
     }
     let bar = ProgressBar::new_spinner();
-    bar.set_message("verifying the run, once until its log changes");
-    // A kept verdict is read sooner than this.
+    bar.set_message("verifying the run");
+    // A short run is verified sooner than this.
     bar.enable_steady_tick(Duration::from_millis(200));
     Some(ProgressGuard(bar))
 }

@@ -3,21 +3,10 @@
 use std::collections::BTreeSet;
 
 use crate::error::CliError;
-use crate::gate::UnverifiedArg;
 use crate::global::Global;
-use crate::select::RunSelection;
 use retold::id::Seq;
-use retold::sidecar;
 use retold_archive::search::{IndexPlace, Search, SearchError};
 use retold_archive::{Archive, RunView, user_cache};
-
-/// How much of a run is verified before it is searched. One without an index is read as a whole, and then verified,
-/// since nothing is written beside a damaged log.
-pub(crate) fn depth(selected: &RunSelection, at_once: UnverifiedArg) -> UnverifiedArg {
-    let file = selected.log.backend().file();
-    let place = file.map(|log| sidecar::path(&sidecar::canonical(log), "-search"));
-    if place.is_some_and(|place| place.exists()) { at_once } else { UnverifiedArg::default() }
-}
 
 /// The questions and answers of a run that have all words of a text.
 pub(crate) fn find(view: &RunView, text: &str, global: &Global) -> Result<BTreeSet<Seq>, CliError> {
@@ -29,7 +18,7 @@ pub(crate) fn find(view: &RunView, text: &str, global: &Global) -> Result<BTreeS
         _ => IndexPlace::Memory,
     };
     let mut search = Search::open(&place)?;
-    search.read_on(log.reader()?.as_mut(), view.run(), |_| {})?;
+    search.read_on(&mut log.checked_reader()?, view.run(), |_| {})?;
     Ok(search.find(view.run(), text)?)
 }
 

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::FigureKind;
-use crate::draws::{ClusteredDraws, Sums};
+use crate::draws::ClusteredDraws;
 use crate::interval::{Interval, IntervalMethod, bootstrap, bootstrap_between, wilson};
+use crate::merged::Sums;
 use crate::permutation::{PermutationTest, between, within};
 
 /// How the clusters of two groups correspond.

@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use crate::FigureKind;
 use crate::exact::{EXACT_DRAWS, clopper_pearson};
 use crate::interval::{Interval, bootstrap, wilson};
-
-/// The sums of one cluster: of the draws, and of their number; twice for two groups.
-pub(crate) type Sums<const N: usize> = [f64; N];
+use crate::merged::Sums;
 
 /// The sum and the number of draws, cluster by cluster. Draws of one cluster are not independent of each other, such as
 /// the answers of one participant.

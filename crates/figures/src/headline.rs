@@ -18,8 +18,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::difference::{by_cluster, interval_between};
-use crate::draws::{ClusteredDraws, Sums};
+use crate::draws::ClusteredDraws;
 use crate::interval::{Interval, bootstrap, wilson};
+use crate::merged::Sums;
 
 /// How a figure is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

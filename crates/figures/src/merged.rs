@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use retold::run::{rng_for, shuffle};
 
-use crate::draws::Sums;
+/// The sums of one cluster: of the draws, and of their number; twice for two groups.
+pub(crate) type Sums<const N: usize> = [f64; N];
 
 /// The most clusters that are drawn one by one. Of more, equally many are put together: sets of independent clusters are
 /// independent as well.

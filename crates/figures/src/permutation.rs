@@ -5,7 +5,7 @@
 use retold::run::{below, rng_for};
 use serde::Serialize;
 
-use crate::draws::Sums;
+use crate::merged::Sums;
 use crate::merged::{merge, set_size};
 
 /// The most assignments that are all tried.

@@ -48,7 +48,7 @@ impl Registration for JudgeStudy {
             true => Ok(()),
             false => Err(file.wrong(
                 "experiment",
-                "a judge needs a run whose answers it judges: `retold judge RUN --config FILE`",
+                "a judge needs a run whose answers it judges: `retold score judge RUN --config FILE`",
             )),
         }
     }

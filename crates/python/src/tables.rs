@@ -3,7 +3,6 @@
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -17,7 +16,7 @@ use pyo3::types::{PyCapsule, PyDict};
 use retold::event::RunStarted;
 use retold::id::{RunId, Time};
 use retold::log::{CheckedReader, LogError, SharedBackend, SqliteOptions};
-use retold_archive::{Archive, RunView, VerifyDepth, find};
+use retold_archive::{Archive, find};
 use retold_tables::{Column, ColumnKind, LabelColumns, RunTables, Table, TableError};
 
 use crate::{convert, value_error};
@@ -93,7 +92,7 @@ impl Batches {
         let table =
             Table::by_name(table).ok_or_else(|| value_error(format!("no table {table}")))?;
         let archive = open_log(log)?;
-        let run = |name: &String| trusted_run(&archive, name, table);
+        let run = |name: &String| named_run(&archive, name);
         let left = runs.iter().map(run).collect::<PyResult<VecDeque<_>>>()?;
         let mut labels = LabelColumns::default();
         if table.has_labels() {
@@ -118,7 +117,6 @@ impl Batches {
             }
             let Some((backend, run)) = self.left.pop_front() else { return Ok(None) };
             let (wanted, labels) = ([self.table], self.labels.clone());
-            // The run itself is verified; runs of accepted decisions about its answers are not.
             let reader = Box::new(CheckedReader::new(backend.reader()?));
             self.open = Some(RunTables::new(reader, run, &wanted, labels, self.prompts)?);
         }
@@ -150,15 +148,10 @@ fn open_log(log: &Path) -> PyResult<Archive> {
     Archive::open_unchanged(log, SqliteOptions::default()).map_err(log_error)
 }
 
-/// A run up to what can be trusted of it. Its row in the list of runs needs only its beginning and its end.
-fn trusted_run(archive: &Archive, name: &str, table: Table) -> PyResult<(SharedBackend, RunId)> {
+/// The run that somebody names. Reading it is an error where it is damaged.
+fn named_run(archive: &Archive, name: &str) -> PyResult<(SharedBackend, RunId)> {
     let found = find(archive.backend().as_ref(), name, &recorded_name).map_err(value_error)?;
-    let (backend, run) = (archive.backend().clone(), found.head.run);
-    if table == Table::Runs {
-        return Ok((backend, run));
-    }
-    let view = RunView::new(backend, run, VerifyDepth::Whole, None, Duration::ZERO);
-    Ok((view.map_err(log_error)?.log().backend().clone(), run))
+    Ok((archive.backend().clone(), found.head.run))
 }
 
 /// A row as a dictionary: JSON as values of Python, times in RFC 3339.

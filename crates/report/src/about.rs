@@ -7,7 +7,7 @@ use retold::escaping::printable;
 use retold::totals::Attempts;
 
 use crate::html::{escape, escape_lines};
-use crate::page::between;
+use crate::time_span::between;
 use crate::{RunPart, RunSummary};
 
 /// The longest recorded settings that are shown, in characters.

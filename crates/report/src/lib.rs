@@ -11,6 +11,7 @@
 mod about;
 mod calls;
 mod decisions;
+mod draw_error;
 mod figure_plots;
 mod figure_table;
 mod foreign;
@@ -22,6 +23,7 @@ mod plotted;
 mod runs_table;
 mod side_by_side;
 mod summary;
+mod time_span;
 
 use retold_figures::{Figure, FigureTable};
 use retold_study::charts::Chart;

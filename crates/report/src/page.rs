@@ -7,7 +7,9 @@ use retold::escaping::printable;
 use retold::event::PROGRAM;
 use retold::id::Time;
 
+use crate::draw_error::DrawError;
 use crate::html::{escape, escape_lines};
+use crate::time_span::between;
 use crate::{Medium, ReportPage, RunPart};
 use crate::{about, calls, decisions, figure_table, headline, plotted, runs_table, side_by_side};
 
@@ -16,9 +18,6 @@ const STYLE: &str = include_str!("style.css");
 
 /// The most runs of which everything is shown at once.
 const MOST_UNFOLDED: usize = 2;
-
-/// The error of a plot that cannot be drawn.
-pub(crate) type DrawError = Box<dyn std::error::Error + Send + Sync>;
 
 impl ReportPage {
     /// The page.
@@ -156,23 +155,6 @@ impl ReportPage {
             page.push_str("</details>\n");
         }
         Ok(())
-    }
-}
-
-/// A span of time in UTC, to the second: `2026-03-05 12:00:01 to 12:07:10 UTC`.
-pub(crate) fn between(began: Time, ended: Time) -> String {
-    let [began, ended] = [began, ended].map(|time| time.to_string());
-    match (began.split_once('T'), ended.split_once('T')) {
-        (Some((day, from)), Some((last, to))) => {
-            let [from, to] = [from, to].map(|time| time.get(..8).unwrap_or(time).to_owned());
-            match (day == last, from == to) {
-                (true, true) => format!("{day} {from} UTC"),
-                (true, false) => format!("{day} {from} to {to} UTC"),
-                (false, _) => format!("{day} {from} to {last} {to} UTC"),
-            }
-        }
-        // A time beyond the calendar.
-        _ => format!("{began} to {ended}"),
     }
 }
 

@@ -11,7 +11,7 @@ use retold::totals::{Figures, dollars};
 use serde_json::Value;
 
 use crate::html::{TABLE_END, begin_table, escape};
-use crate::page::between;
+use crate::time_span::between;
 use crate::{RunPart, about};
 
 /// The most settings that are named for each run.

@@ -6,9 +6,9 @@ use std::slice::from_ref;
 use retold::counted::count_of;
 use retold_figures::{ComparedFigure, Estimate, Figure, Pairing, compared_figures, other_seeds};
 
+use crate::draw_error::DrawError;
 use crate::headline::{interval_basis, more_figures};
 use crate::html::{TABLE_END, begin_table, escape};
-use crate::page::DrawError;
 use crate::runs_table::differing_settings;
 use crate::{MOST_GROUPS, RunPart, figure_plots, plotted};
 

@@ -45,7 +45,12 @@ impl PageError {
             PageError::NotFound(_) | PageError::Untrusted { .. } => 404,
             PageError::StillRead => 503,
             PageError::BadRequest(_) => 400,
-            PageError::Log(LogError::NoSuchRun { .. }) => 404,
+            // Damage is no failure of the server.
+            PageError::Log(
+                LogError::NoSuchRun { .. }
+                | LogError::Corrupt { .. }
+                | LogError::CorruptRequest { .. },
+            ) => 404,
             PageError::Log(_) | PageError::Template(_) | PageError::Json(_) => 500,
         }
     }

@@ -6,14 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use retold::event::Event;
 use retold::id::{EventHash, RunId, Seq, Time};
-use retold::log::{AskedModels, EventFields, EventFilter, LogError, method_and_model};
+use retold::log::{AskedModels, EventFields, EventFilter, LogError, Reader, method_and_model};
 use retold::model::Prices;
 
-use retold_archive::{Damage, TolerantReader};
+use retold_archive::Damage;
 
 use crate::event_set::{EventSet, is_marked};
-use crate::outcome::QuestionPlaces;
-use crate::question_columns::{QuestionColumns, QuestionRow, QuestionStatus};
+use crate::question_columns::{QuestionColumns, QuestionPlaces, QuestionRow, QuestionStatus};
 use crate::question_news::{AnswerNews, QuestionNews};
 use crate::texts::{NONE, Texts};
 
@@ -281,32 +280,28 @@ impl EventColumns {
         EventFields { kind, time: row.time, method, model, asked: self.texts.text(row.asked) }
     }
 
-    /// Reads on, without changing anything, so that others can read the roll meanwhile.
+    /// Reads on, without changing anything, so that others can read the roll meanwhile. At damage, it ends.
     ///
     /// # Errors
     /// [`LogError`] if the log cannot be read at all.
     pub(crate) fn next(
-        reader: &mut TolerantReader,
+        reader: &mut dyn Reader,
+        others: &mut dyn Reader,
         models: &mut AskedModels,
         run: RunId,
         after: Seq,
     ) -> Result<ColumnBatch, LogError> {
-        let (events, damage) = reader.events(run, after, BATCH)?;
+        let (events, damage) = match reader.events(run, after, BATCH) {
+            Ok(events) => (events, None),
+            Err(error) => (Vec::new(), Some(damage_of(error, after)?)),
+        };
         let mut rows = Vec::with_capacity(events.len());
         let head = events.last().map(|event| event.hash);
         let is_last = events.last().is_some_and(|event| event.kind == "RunFinished");
-        let mut next = after.0 + 1;
         for stored in events {
-            // Events that cannot be read leave a gap, so that each has its place.
-            for _ in next..stored.seq.0 {
-                let (kind, time) = ("?".to_owned(), stored.time);
-                let causes = Vec::new();
-                rows.push(ColumnEntry { kind, time, name: None, asked: None, causes, news: None });
-            }
-            next = stored.seq.0 + 1;
             let read = stored.event().ok();
             // A question that cannot be read names no model; it is reported as damage.
-            let asked = models.asked_by(reader.plain(), &stored).ok().flatten();
+            let asked = models.asked_by(others, &stored).ok().flatten();
             let name = match &read {
                 Some(event) => {
                     let (method, model) = method_and_model(event);
@@ -317,7 +312,7 @@ impl EventColumns {
             };
             let news = match &read {
                 Some(Event::RequestSent(sent)) => {
-                    let model = models.of_prompt(reader.plain(), sent.prompt).ok().flatten();
+                    let model = models.of_prompt(others, sent.prompt).ok().flatten();
                     Some(QuestionNews::from_request(sent, model))
                 }
                 Some(event) => QuestionNews::of(event),
@@ -397,6 +392,15 @@ impl EventColumns {
             self.questions.add(seq, question, time, news, &mut self.texts);
         }
         is_end
+    }
+}
+
+/// The damage that an error is about; other errors are returned.
+fn damage_of(error: LogError, after: Seq) -> Result<Damage, LogError> {
+    match error {
+        LogError::Corrupt { seq, fault, .. } => Ok(Damage { seq, fault: *fault }),
+        LogError::Damaged { fault, .. } => Ok(Damage { seq: after.next(), fault: *fault }),
+        other => Err(other),
     }
 }
 

@@ -15,7 +15,6 @@ mod agreement;
 mod as_of;
 mod assets;
 mod background;
-mod checks;
 mod computed;
 mod decision_columns;
 mod error;

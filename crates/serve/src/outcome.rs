@@ -1,16 +1,16 @@
 //! The outcome of a run, computed in the background: its figures, and the decisions that are in force.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use retold::decided::{DecisionJoin, JoinedDecision};
 use retold::exchange::accepted_about;
-use retold::id::{CallPath, RunId, Sample, Seq};
-use retold::log::{CheckedReader, EndedReader, LogError, Reader, RunEvents, RunHead};
+use retold::id::{CallPath, RunId, Seq};
+use retold::log::{EndedReader, LogError, Reader, RunEvents, RunHead};
 
 use crate::decision_columns::DecisionColumns;
 use crate::figures::{FiguresView, run_figures};
 use crate::job::JobState;
+use crate::question_columns::QuestionPlaces;
 use crate::site::Site;
 
 /// A run that is being recorded has new figures with each event up to here, and seldom after it: they are computed from
@@ -51,9 +51,9 @@ impl Site {
         }
     }
 
-    /// A reader that checks the events that it reads. Events after the end are not read, so they need not be sound.
+    /// A reader of events up to the end. Those after it are not read, so they need not be sound.
     pub(crate) fn reader_to(&self, head: &RunHead, end: Seq) -> Result<Box<dyn Reader>, LogError> {
-        let reader: Box<dyn Reader> = Box::new(CheckedReader::new(self.reader()?));
+        let reader = self.reader()?;
         Ok(match end < head.head.seq {
             true => Box::new(EndedReader::as_of(reader, head.run, end)),
             false => reader,
@@ -75,9 +75,9 @@ impl Site {
         let slot = self.roll(head);
         let joined = self.in_force.stand((run, head.head.seq, runs), move |_| {
             let said = |error: LogError| error.to_string();
-            let mut reader = CheckedReader::new(site.reader().map_err(said)?);
+            let mut reader = site.reader().map_err(said)?;
             let places = slot.roll().question_places();
-            in_force(&mut reader, run, &places).map_err(said)
+            in_force(reader.as_mut(), run, &places).map_err(said)
         });
         match joined {
             JobState::Done(decisions) => (Some(decisions), true),
@@ -87,9 +87,6 @@ impl Site {
         }
     }
 }
-
-/// By call and sample: the place of the question, and the kind of call.
-pub(crate) type QuestionPlaces = BTreeMap<(String, Sample), (usize, u32)>;
 
 /// The decisions of a run that are in force, and those that were accepted about its answers.
 fn in_force(

@@ -2,12 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use retold::id::{Seq, Time};
+use retold::id::{Sample, Seq, Time};
 use retold::model::Usage;
 
 use crate::decision_columns::DecisionColumns;
 use crate::question_news::{AnswerNews, DecisionNews, QuestionNews};
 use crate::texts::{NONE, Texts};
+
+/// By call and sample: the place of the question, and the kind of call.
+pub(crate) type QuestionPlaces = BTreeMap<(String, Sample), (usize, u32)>;
 
 /// What has come of a question so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

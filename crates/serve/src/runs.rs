@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::job::JobState;
 use crate::site::Site;
-use retold_archive::{Damage, Verdict, without_end};
+use retold_archive::{Damage, ledger_mismatch, without_end};
 
 /// A run, as lists and headings show it.
 #[derive(Debug, Clone, Serialize)]
@@ -99,7 +99,7 @@ impl Notice {
 
 /// Describes a run without reading all of it.
 pub(crate) fn run_info(site: &Site, reader: &mut dyn Reader, head: &RunHead) -> RunInfo {
-    let is_damaged = site.verdict(head).is_damaged();
+    let is_damaged = site.damage(head).is_some();
     let RunHead { run, started: at, head } = head;
     let first = run_start(reader, *run);
     let last = reader.events(*run, Seq(head.seq.0.saturating_sub(1)), 1);
@@ -201,44 +201,20 @@ pub(crate) fn notices(site: &Arc<Site>, head: Option<&RunHead>) -> Result<Vec<No
     notices.extend(archive.note().map(Notice::warning));
     notices.extend(archive.warning().map(Notice::warning));
     let Some(head) = head else { return Ok(notices) };
-    if site.is_being_checked(head.run) {
-        notices.push(Notice::warning("This run is still being checked, event by event."));
-    } else if site.is_changed(head.run) {
-        notices.push(Notice::warning(
-            "Something was written to the log since this run was checked. It is checked again soon.",
-        ));
+    if site.is_being_read(head.run) {
+        notices.push(Notice::warning("This run is still being read, event by event."));
     }
-    let Verdict { from, whole } = site.verdict(head);
-    if let Some(damage) = &from {
+    if let Some(damage) = &site.damage(head) {
         let mut notice = Notice::distrust(damage, "this run");
         if damage.last_good().is_some() {
             notice.text.push_str(" What comes before it matches its hashes.");
         }
         notices.push(notice);
     }
+    let doubt = ledger_mismatch(archive.backend().as_ref(), head.run)?;
     notices
-        .extend(whole.map(|fault| Notice::danger(format!("This run cannot be trusted: {fault}."))));
+        .extend(doubt.map(|fault| Notice::danger(format!("This run cannot be trusted: {fault}."))));
     Ok(notices)
-}
-
-/// True if some of several runs are being checked, and the notice that says so.
-pub(crate) fn being_checked<'a>(
-    site: &Site,
-    heads: impl IntoIterator<Item = &'a RunHead> + Clone,
-) -> (bool, Option<Notice>) {
-    let any =
-        |is: fn(&Site, RunId) -> bool| heads.clone().into_iter().any(|head| is(site, head.run));
-    let is_pending = any(Site::is_being_checked);
-    let said = if is_pending {
-        Some("These runs are still being checked, event by event.")
-    } else if any(Site::is_changed) {
-        Some(
-            "Something was written to the log since some of these runs were checked. They are checked again soon.",
-        )
-    } else {
-        None
-    };
-    (is_pending, said.map(Notice::warning))
 }
 
 /// The problems of runs, for a page that is about several: each names its run.
@@ -249,12 +225,8 @@ pub(crate) fn dangers<'a>(
     let mut notices = Vec::new();
     for head in heads {
         let (short, of) = (head.run.short(8), Some(head.run.to_string()));
-        let Verdict { from, whole } = site.verdict(head);
-        if let Some(damage) = from {
+        if let Some(damage) = site.damage(head) {
             notices.push(Notice { of, ..Notice::distrust(&damage, &format!("run {short}")) });
-        } else if let Some(fault) = whole {
-            let text = format!("Run {short} cannot be trusted: {fault}.");
-            notices.push(Notice { of, ..Notice::danger(text) });
         }
     }
     notices

@@ -3,26 +3,23 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
+use std::time::Duration;
 
 use minijinja::Environment;
 use retold::check::DecisionCheck;
 use retold::effective::{EffectiveDecisions, effective_decisions};
 use retold::event::RunStarted;
 use retold::id::{RunId, Seq, Time};
-use retold::log::{AskedModels, CheckedReader, Head, LogError, Reader, RunHead};
+use retold::log::{AskedModels, Backend, Head, LogError, Reader, RunHead};
 use retold::model::Prices;
-use retold_archive::search::{IndexPlace, Search, SearchError, terms};
-use retold_archive::{
-    Damage, FileStamp, FindError, TolerantReader, Verdict, is_finished, missing_end,
-    verdict_as_kept,
-};
+use retold_archive::search::{Search, SearchError, terms};
+use retold_archive::{Damage, FindError, LogVersion, missing_end};
 use retold_figures::agreement::RatedAnswers;
 use retold_study::parser_file::ParserFile;
 use retold_study::studies::Studies;
 
 use crate::agreement::{AgreementKey, RunAgreement};
 use crate::background::{Background, WAIT_TIMEOUT, lock};
-use crate::checks::{CheckState, Checks, Due, FilesNow};
 use crate::computed::{RunComparison, RunTotals};
 use crate::decision_columns::DecisionColumns;
 use crate::error::PageError;
@@ -31,10 +28,16 @@ use crate::facts::Fold;
 use crate::figures::RunFigures;
 use crate::job::{JobState, Jobs};
 use crate::render;
-use crate::source::{FRESH, SiteSource};
+use crate::source::SiteSource;
 
 /// How many runs are kept in memory, for filters and counts.
 const MOST_ROLLS: usize = 8;
+
+/// How long a page waits for a run to be read that is not long.
+const LONGER: Duration = Duration::from_secs(2);
+
+/// The most events that are waited for so long.
+const MOST_AWAITED: u64 = 20_000;
 
 /// How many runs' states are kept in memory.
 const MOST_FOLDS: usize = 4;
@@ -50,7 +53,6 @@ pub struct Site {
     pub(crate) templates: Environment<'static>,
     rolls: Mutex<Vec<(RunId, Arc<EventColumnsSlot>)>>,
     folds: Mutex<Vec<(RunId, SharedFold)>>,
-    trusted: Arc<Checks>,
     pub(crate) checks: Jobs<(RunId, Seq, String), DecisionCheck>,
     /// By run, its end, and the number of runs in the log.
     accepted: Jobs<(RunId, Seq, usize), EffectiveDecisions>,
@@ -82,8 +84,10 @@ pub(crate) struct EventColumnsSlot {
 #[derive(Default)]
 struct Reading {
     is_running: bool,
-    /// The end of the run when it was last read as far as it can be: of a damaged one, not every event is.
+    /// The end of the run when it was last read as far as it can be: a damaged one is read up to its damage.
     done: Option<Seq>,
+    /// The log from which it was read.
+    of: LogVersion,
 }
 
 impl EventColumnsSlot {
@@ -118,7 +122,6 @@ impl Site {
             templates: render::templates(),
             rolls: Mutex::default(),
             folds: Mutex::default(),
-            trusted: Arc::default(),
             checks: Jobs::default(),
             accepted: Jobs::default(),
             comparisons: Jobs::default(),
@@ -157,7 +160,7 @@ impl Site {
         file.unwrap_or_else(|| name.to_owned())
     }
 
-    /// A reader of the log.
+    /// A reader of the log, which compares each event with its hash.
     pub(crate) fn reader(&self) -> Result<Box<dyn Reader>, LogError> {
         self.source.reader()
     }
@@ -184,12 +187,13 @@ impl Site {
         }
     }
 
-    /// The columns of a run's events. Waits a moment for events that are not read yet.
+    /// The columns of a run's events. Waits for events that are not read yet: a moment, or longer in a short run.
     pub(crate) fn roll(self: &Arc<Self>, head: &RunHead) -> Arc<EventColumnsSlot> {
         let slot = {
             let mut rolls = lock(&self.rolls);
             let at = rolls.iter().position(|(run, _)| *run == head.run);
-            let found = at.map(|at| rolls.remove(at)).unwrap_or_else(|| (head.run, Arc::default()));
+            let found = at.map(|at| rolls.remove(at)).filter(|(_, slot)| !self.is_outdated(slot));
+            let found = found.unwrap_or_else(|| (head.run, Arc::default()));
             let slot = found.1.clone();
             // The one that was used last is at the end.
             rolls.push(found);
@@ -203,28 +207,41 @@ impl Site {
             let was_running = std::mem::replace(&mut slot.reading.state().is_running, true);
             if !was_running {
                 let (site, read, run, end) = (self.clone(), slot.clone(), head.run, head.head.seq);
+                let of = self.source.archive().map(|of| of.version().clone()).unwrap_or_default();
                 slot.reading.begin(
                     move || site.read_on(&read, run).map_err(|error| error.to_string()),
                     move |reading, read| {
                         if let Err(error) = &read {
                             tracing::warn!(%error, "a run could not be read");
                         }
-                        *reading = Reading { is_running: false, done: read.is_ok().then_some(end) };
+                        let done = read.is_ok().then_some(end);
+                        *reading = Reading { is_running: false, done, of };
                     },
                 );
             }
-            drop(slot.reading.wait_while(WAIT_TIMEOUT, |reading| reading.is_running));
+            let timeout = if head.head.seq.0 <= MOST_AWAITED { LONGER } else { WAIT_TIMEOUT };
+            drop(slot.reading.wait_while(timeout, |reading| reading.is_running));
         }
         slot
     }
 
-    /// Reads a run to its end into its roll.
+    /// Whether a roll is not of the log as it is: of another file or of one that was cut off, or with damage that was met before
+    /// a change.
+    fn is_outdated(&self, slot: &EventColumnsSlot) -> bool {
+        let reading = slot.reading.state();
+        let Ok(now) = self.source.archive() else { return false };
+        let (now, of) = (now.version(), &reading.of);
+        !reading.is_running && (slot.roll().damage.is_some() && now != of || !now.continues(of))
+    }
+
+    /// Reads a run to its end or its damage into its roll.
     fn read_on(&self, slot: &EventColumnsSlot, run: RunId) -> Result<(), LogError> {
-        let mut reader = TolerantReader::new(self.reader()?, self.reader()?);
+        let (mut reader, mut others) = (self.reader()?, self.reader()?);
         let mut models = AskedModels::default();
         loop {
             let after = slot.roll().end();
-            let batch = EventColumns::next(&mut reader, &mut models, run, after)?;
+            let batch =
+                EventColumns::next(reader.as_mut(), others.as_mut(), &mut models, run, after)?;
             let mut roll = slot.roll.write().unwrap_or_else(PoisonError::into_inner);
             if roll.add(batch) {
                 return Ok(());
@@ -232,74 +249,40 @@ impl Site {
         }
     }
 
-    /// Checks runs that are to be shown, in the background, and waits a while for those that were never
-    /// checked.
-    pub(crate) fn check_runs<'a>(
-        self: &Arc<Self>,
-        heads: impl IntoIterator<Item = &'a RunHead>,
-        reader: &mut dyn Reader,
-    ) {
-        let files = match self.source.path().map(FileStamp::new) {
-            None => FilesNow::None,
-            Some(Ok(files)) => FilesNow::Are(files),
-            Some(Err(_)) => FilesNow::Unknown,
-        };
-        let due = heads.into_iter().map(|RunHead { run, head, .. }| Due {
-            run: *run,
-            last: head.seq,
-            is_over: is_finished(reader, *run, head.seq),
-            files: files.clone(),
-        });
-        let site = self.clone();
-        self.trusted.await_all(due.collect(), move |run| site.verify(run));
-    }
-
-    /// Verifies a run. The result for a long run is kept, so that the next command or page that shows it has it at once.
-    fn verify(&self, run: RunId) -> Result<Verdict, LogError> {
+    /// Forgets what was read of a run: it is not in the log as it is now.
+    pub(crate) fn forget(&self, run: RunId) {
         self.source.look_again();
-        let log = self.source.backend()?;
-        let verdict = verdict_as_kept(self.cache.as_deref(), log.as_ref(), run, FRESH)?;
-        if verdict.from.is_none() {
-            // Damage that was met while reading for filters is gone.
-            lock(&self.rolls).retain(|(of, slot)| *of != run || slot.roll().damage.is_none());
-        }
-        Ok(verdict)
-    }
-
-    /// Marks the results of checks as outdated: damage was met that none of them has found.
-    pub(crate) fn doubt(&self) {
-        self.source.look_again();
-        self.trusted.doubt();
-    }
-
-    /// The problems of a run, as far as they are known by now.
-    pub(crate) fn verdict(&self, head: &RunHead) -> Verdict {
-        let (run, last) = (head.run, head.head.seq);
-        let archive = self.source.archive().ok().filter(|archive| archive.is_damaged());
-        let missing = archive
-            .and_then(|archive| missing_end(archive.backend().as_ref(), run, last).ok().flatten());
-        // The columns for filters and counts may find damage sooner, and reach further in a run that grows.
-        let slot =
-            lock(&self.rolls).iter().find(|(of, _)| *of == run).map(|(_, slot)| slot.clone());
-        let read = slot.and_then(|slot| slot.roll().damage.clone());
-        let CheckState { verdict, .. } = self.trusted.state(run);
-        let from = Damage::first(Damage::first(verdict.from, missing), read);
-        Verdict { from, ..verdict }
-    }
-
-    /// Whether a run is being checked: for the first time, or because the log was changed.
-    pub(crate) fn is_being_checked(&self, run: RunId) -> bool {
-        self.trusted.state(run).is_pending
-    }
-
-    /// Whether the log was changed since a run was checked, and it is too soon to check it again.
-    pub(crate) fn is_changed(&self, run: RunId) -> bool {
-        self.trusted.state(run).is_changed
+        lock(&self.rolls).retain(|(of, _)| *of != run);
     }
 
     /// The first event of a run from which on it cannot be trusted, as far as this is known by now.
+    pub(crate) fn damage(&self, head: &RunHead) -> Option<Damage> {
+        let (run, last) = (head.run, head.head.seq);
+        let archive = self.source.archive().ok();
+        let missing = archive.and_then(|archive| {
+            let log = archive.backend().as_ref();
+            match head.head == Head::START {
+                true => damage_of_gone(log, run),
+                false if archive.is_damaged() => missing_end(log, run, last).ok().flatten(),
+                false => None,
+            }
+        });
+        // The columns for filters and counts reach further in a run that grows.
+        let slot =
+            lock(&self.rolls).iter().find(|(of, _)| *of == run).map(|(_, slot)| slot.clone());
+        Damage::first(missing, slot.and_then(|slot| slot.roll().damage.clone()))
+    }
+
+    /// Whether a run is still being read, so that its damage may not be known yet.
+    pub(crate) fn is_being_read(&self, run: RunId) -> bool {
+        let rolls = lock(&self.rolls);
+        let slot = rolls.iter().find(|(of, _)| *of == run);
+        slot.is_some_and(|(_, slot)| slot.reading.state().is_running)
+    }
+
+    /// The number of this event.
     pub(crate) fn first_untrusted(&self, head: &RunHead) -> Option<u64> {
-        self.verdict(head).from.map(|damage| damage.seq.0)
+        self.damage(head).map(|damage| damage.seq.0)
     }
 
     /// Which decisions are in force for a run's answers, as far as this is known by now.
@@ -311,9 +294,8 @@ impl Site {
         let (site, run) = (self.clone(), head.run);
         self.accepted.stand((run, head.head.seq, runs), move |_| {
             let readers = site.reader().and_then(|one| Ok((one, site.reader()?)));
-            let found = readers.and_then(|(one, others)| {
-                let (mut one, mut others) = (CheckedReader::new(one), CheckedReader::new(others));
-                effective_decisions(&mut one, &mut others, run)
+            let found = readers.and_then(|(mut one, mut others)| {
+                effective_decisions(one.as_mut(), others.as_mut(), run)
             });
             found.map_err(|error| error.to_string())
         })
@@ -333,15 +315,8 @@ impl Site {
         let indexed = self.indexed.stand((run, head.head.seq), move |progress| {
             let mut search = lock(&site.search);
             if search.is_none() {
-                // Nothing is written beside a log that was tampered with.
-                let found = site.verify(run).map_err(|error| error.to_string())?;
-                let place = match found.is_damaged() {
-                    true => IndexPlace::Memory,
-                    false => {
-                        let archive = site.source.archive().map_err(|error| error.to_string())?;
-                        archive.place_for_search(site.cache.clone())
-                    }
-                };
+                let archive = site.source.archive().map_err(|error| error.to_string())?;
+                let place = archive.place_for_search(site.cache.clone());
                 *search = Some(Search::open(&place).map_err(|error| error.to_string())?);
             }
             let Some(search) = search.as_mut() else { return Ok(()) };
@@ -392,4 +367,14 @@ fn name_files(files: Vec<ParserFile>) -> Vec<(String, ParserFile)> {
         all.push((free.unwrap_or(name), file));
     }
     all
+}
+
+/// The damage of a run of which nothing is left.
+fn damage_of_gone(log: &dyn Backend, run: RunId) -> Option<Damage> {
+    match retold_archive::find(log, &run.to_string(), &|_| None) {
+        Err(FindError::Gone { finding, .. }) => {
+            Some(Damage { seq: finding.seq.unwrap_or(Seq(1)), fault: finding.fault })
+        }
+        _ => None,
+    }
 }

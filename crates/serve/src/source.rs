@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use retold::log::{LogError, Reader, SharedBackend, SqliteOptions};
+use retold::log::{CheckedReader, LogError, Reader, SharedBackend, SqliteOptions};
 use retold::run::clock::Stopwatch;
 use retold_archive::Archive;
 
 /// The time for which the files beside a log are not looked at again.
-pub(crate) const FRESH: Duration = Duration::from_secs(1);
+const FRESH: Duration = Duration::from_secs(1);
 
 /// The source of the pages: a log's file, or runs that were read from a file.
 pub struct SiteSource {
@@ -94,12 +94,12 @@ impl SiteSource {
         Ok(self.archive()?.backend().clone())
     }
 
-    /// A reader of it as it is now.
+    /// A reader of it as it is now, which compares each event with its hash.
     ///
     /// # Errors
     /// [`LogError`].
     pub(crate) fn reader(&self) -> Result<Box<dyn Reader>, LogError> {
-        match self.backend()?.reader() {
+        let reader = match self.backend()?.reader() {
             // A writer came or went since the files beside it were looked at.
             Err(LogError::Unmerged { .. } | LogError::CannotOpen { .. }) => {
                 if let SiteSourceKind::File { opened, .. } = &self.kind {
@@ -108,7 +108,8 @@ impl SiteSource {
                 self.backend()?.reader()
             }
             reader => reader,
-        }
+        };
+        Ok(Box::new(CheckedReader::new(reader?)))
     }
 
     /// Removes the private copy that is read, if there is one.

@@ -18,7 +18,8 @@ use crate::recorded::Library;
 use crate::recorded_prompts::RecordedPrompts;
 use crate::restored_request::restore;
 use crate::rules::Rules;
-use crate::wire_request::{ADDRESS, StoredRequest, WireRequest, version_of};
+use crate::stored_fields::ADDRESS;
+use crate::wire_request::{StoredRequest, WireRequest, version_of};
 
 /// The recorded requests by the parts that are equal in them. All of a run are read when the first is looked for.
 #[derive(Default)]

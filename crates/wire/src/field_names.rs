@@ -6,7 +6,7 @@ use retold::prompt::Request;
 use serde_json::{Map, Value, json};
 
 use crate::restored_request::{RestoredBody, plain, restore};
-use crate::wire_request::ADDRESS;
+use crate::stored_fields::ADDRESS;
 
 /// The field of a stored body that has the conversation.
 const MESSAGES: &str = "messages";

@@ -75,6 +75,7 @@ mod session;
 mod settings;
 mod sharing;
 mod stored_answer;
+mod stored_fields;
 mod summary;
 mod token;
 mod transmission;

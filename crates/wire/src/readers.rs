@@ -90,7 +90,7 @@ impl Readers {
         let taken = lock(&self.idle).pop();
         let mut reader = match taken {
             Some(reader) => reader,
-            None => CheckedReader::new(self.log.reader()?),
+            None => self.log.checked_reader()?,
         };
         let result = read(&mut reader);
         lock(&self.idle).push(reader);

@@ -11,7 +11,7 @@ use retold::prompt::Request;
 use serde_json::{Map, Value};
 
 use crate::incoming::Incoming;
-use crate::wire_request::{ADDRESS, INTEGERS};
+use crate::stored_fields::{ADDRESS, INTEGERS};
 
 /// The HTTP request that a stored request was. Transport fields and other headers are not stored.
 #[derive(Debug, Clone, PartialEq)]

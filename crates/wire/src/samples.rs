@@ -94,7 +94,7 @@ impl Samples {
         rules: &Rules,
         failures: FailureReplay,
     ) -> Result<Self, LogError> {
-        let mut reader = CheckedReader::new(log.reader()?);
+        let mut reader = log.checked_reader()?;
         let index = Index::open(&mut reader, run)?;
         let table = CallTable::read(&index, &mut reader)?;
         let (answered, resumed) = match failures {
@@ -319,7 +319,7 @@ impl QuestionAttempts {
 /// # Errors
 /// [`LogError`] if it cannot be read, or is damaged.
 pub fn upstreams_asked(log: &Log, run: RunId) -> Result<BTreeSet<String>, LogError> {
-    let mut reader = CheckedReader::new(log.reader()?);
+    let mut reader = log.checked_reader()?;
     let (mut upstreams, mut prompts, mut after) = (BTreeSet::new(), BTreeSet::new(), Seq(0));
     loop {
         let events = reader.events(run, after, BATCH)?;

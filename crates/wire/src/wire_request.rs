@@ -17,18 +17,13 @@ use crate::reach::only;
 use crate::restored_request::{RestoredRequest, restore};
 use crate::rule_error::RuleError;
 use crate::rules::Rules;
+use crate::stored_fields::{ADDRESS, INTEGERS};
 
 /// How often a client has tried before: sent by the SDKs of OpenAI, Anthropic and others.
 const RETRY: &str = "x-stainless-retry-count";
 
 /// The longest address that is shown, in characters.
 const LONGEST_SHOWN: usize = 200;
-
-/// The field of an address with the places of integers that are stored as texts, as JSON pointers into the body (RFC 6901).
-pub(crate) const INTEGERS: &str = "integers";
-
-/// The field of a stored body that has the address, where it matters.
-pub(crate) const ADDRESS: &str = "http";
 
 /// What a request asks.
 #[derive(Debug, Clone)]

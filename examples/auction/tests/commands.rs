@@ -36,14 +36,14 @@ fn a_study_of_ones_own_has_every_command() {
     auction(&folder, "export latest answers.jsonl --as exchanges", 0);
     auction(&folder, "import run.jsonl --log other.db", 0);
     auction(&folder, "replay latest --log other.db", 0);
-    auction(&folder, "backup copy.db", 0);
+    auction(&folder, "copy --to copy.db", 0);
     assert!(auction(&folder, "check --text - --parser bid", 0).contains("no_bid"));
     // The study has no output files, no templates and no original runs, and its run has finished:
     // each of these commands says so.
     auction(&folder, "export latest tables --as outputs", 2);
     auction(&folder, "replay latest --prompts .", 2);
     auction(&folder, "import auction somewhere", 2);
-    auction(&folder, "abandon latest", 2);
+    auction(&folder, "run --abandon latest", 2);
 }
 
 /// What is to be typed next is this program's, on the log that was given.
@@ -73,10 +73,8 @@ fn a_program_has_commands_of_its_own() {
 
 /// None of its studies has a command of its own.
 #[test]
-fn old_spellings_are_answered_for_this_program() {
+fn commands_of_other_programs_are_not_known() {
     let folder = tempfile::tempdir().unwrap();
-    let said = auction(&folder, "resume latest", 2);
-    assert!(said.contains("is now `auction run --resume latest`"), "{said}");
     let said = auction(&folder, "play auction.yaml", 2);
     assert!(said.contains("unrecognized subcommand 'play'"), "{said}");
     assert!(!auction(&folder, "--help", 0).contains(", study"));

@@ -24,10 +24,8 @@ impl SqliteBackend {
     pub(super) fn open_file(&self, path: &Path, flags: OpenFlags) -> Result<OpenFile, LogError> {
         let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut db = OpenFile::open(path, &self.path, flags).map_err(|e| self.error(e))?;
-        if self.malformed.is_some() {
-            guard::skip_malformed(&db).map_err(|e| self.error(e))?;
-        }
-        let guarded = guard::restrict(&db).and_then(|()| Fuel::new(&mut db, self.bytes()));
+        let guarded = guard::restrict(&db, self.defect.as_deref())
+            .and_then(|()| Fuel::new(&mut db, self.bytes()));
         guarded.map_err(|e| self.error(e))?;
         busy::take_turns(&mut db, self.busy()).map_err(|e| self.error(e))?;
         let keep = db.set_db_config(
@@ -91,8 +89,8 @@ impl SqliteBackend {
         if let Some(damaged) = self.header_is_damaged() {
             return Err(damaged);
         }
-        if let Some(malformed) = &self.malformed {
-            return Err(LogError::damage(self.name(), FileFault::clone(malformed)));
+        if let Some(defect) = &self.defect {
+            return Err(LogError::damage(self.name(), FileFault::clone(defect)));
         }
         let stranger = || schema::stranger_to_writers(db).map_err(|e| self.error(e));
         if let Some(fault) = format_fault(db).map_or_else(stranger, |fault| Ok(Some(fault)))? {
@@ -162,7 +160,7 @@ impl SqliteBackend {
         if tables == 0 {
             // An existing mark belongs to a log that is gone. If it cannot be changed, writing will
             // fail.
-            let _ = high_water_mark::forget(&self.path, |_| true);
+            let _ = high_water_mark::forget(&self.path);
             write.pragma_update(None, "application_id", schema::APPLICATION_ID)?;
             schema::make(&write)?;
         }

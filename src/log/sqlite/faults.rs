@@ -2,7 +2,6 @@
 
 use rusqlite::ErrorCode;
 
-use super::header::CutLength;
 use super::sqlite_error::{is_damage, message};
 use super::{SqliteBackend, busy, header, unwritable};
 use crate::log::backend::Backend as _;
@@ -18,8 +17,7 @@ impl SqliteBackend {
 
     /// The error to report for a file that cannot be read because its end is missing.
     fn is_cut_off(&self) -> Option<LogError> {
-        let CutLength { has, of } = header::cut_off(&self.path)?;
-        Some(LogError::damage(self.name(), FileFault::CutOff { has, of }))
+        Some(LogError::damage(self.name(), header::cut_off(&self.path)?))
     }
 
     /// A link in place of one of SQLite's own files, which SQLite refuses without naming it.

@@ -115,7 +115,7 @@ impl ForeignDatabase {
         let opened = Connection::open_with_flags(path, flags);
         let mut db = opened.map_err(|source| ForeignError::Open { path: shown.clone(), source })?;
         let bytes = std::fs::metadata(path).map_or(0, |about| about.len());
-        let fuel = guard::restrict(&db)
+        let fuel = guard::restrict(&db, None)
             .and_then(|()| db.busy_timeout(BUSY))
             .and_then(|()| Fuel::new(&mut db, bytes))
             .map_err(failed)?;

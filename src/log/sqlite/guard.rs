@@ -24,15 +24,18 @@ const STEPS_PER_BYTE: i64 = 20;
 /// How often the steps are counted.
 const COUNTED: i32 = 10_000;
 
-/// Lets SQLite read a file although it cannot read all entries of its schema, which it leaves out. The
-/// schema still cannot be changed: see [`restrict`], which must come afterwards.
-pub(super) fn skip_malformed(db: &Connection) -> rusqlite::Result<()> {
-    db.pragma_update(None, "writable_schema", true)
-}
-
-/// Sets up a connection before anything is read.
-pub(super) fn restrict(db: &Connection) -> rusqlite::Result<()> {
-    db.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+/// Sets up a connection before anything is read, perhaps to a file with a known defect.
+pub(super) fn restrict(db: &Connection, defect: Option<&FileFault>) -> rusqlite::Result<()> {
+    if defect.is_some() {
+        // SQLite leaves out what it cannot read of the schema, or takes the length of a file that is shorter than its
+        // header says as it is.
+        db.pragma_update(None, "writable_schema", true)?;
+    }
+    // This takes the permission to change the schema away again, and with it a file that was cut off. That is never opened
+    // to be written.
+    if !matches!(defect, Some(FileFault::CutOff { .. })) {
+        db.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    }
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     // Our logs have no such constraints, and a foreign one can be costly.
     db.pragma_update(None, "ignore_check_constraints", true)?;

@@ -20,15 +20,6 @@ const SCHEMA_WITHIN: u64 = 1 << 20;
 /// The most bytes that may be missing at the end of a file.
 const MOST_MISSING: u64 = 64 << 30;
 
-/// How long a file that was cut off is, and how long it was, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CutLength {
-    /// How many bytes there are.
-    pub has: u64,
-    /// How many its header says.
-    pub of: u64,
-}
-
 /// The damaged field in the header of a file that is otherwise a log.
 pub(super) fn damage(log: &Path) -> Option<FileFault> {
     let (mut start, mut field) = (Vec::new(), None);
@@ -47,8 +38,9 @@ pub(super) fn damage(log: &Path) -> Option<FileFault> {
     Some(FileFault::Header { field: field.into() })
 }
 
-/// If a log is shorter than its header says: how many bytes it has, and how many it should have.
-pub(super) fn cut_off(log: &Path) -> Option<CutLength> {
+/// If a log is shorter than its header says: that it was cut off. While a WAL is merged, the file may be shorter than it will
+/// be.
+pub(super) fn cut_off(log: &Path) -> Option<FileFault> {
     // Opening a pipe may wait forever.
     if !log.is_file() {
         return None;
@@ -70,7 +62,7 @@ pub(super) fn cut_off(log: &Path) -> Option<CutLength> {
     let pages = u32::from_be_bytes([header[28], header[29], header[30], header[31]]);
     let of = page * u64::from(pages);
     // A header that claims far more was not written by a log that was cut off.
-    (has < of && of - has <= MOST_MISSING).then_some(CutLength { has, of })
+    (has < of && of - has <= MOST_MISSING).then_some(FileFault::CutOff { has, of })
 }
 
 /// Whether a file is an SQLite file in which nothing was made yet, not even by another program: its

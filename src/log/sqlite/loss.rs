@@ -9,35 +9,33 @@
 //! same bad place in the same use of the file.
 //!
 //! A damaged WAL is copied (`LOG-wal.damaged-N`) and otherwise left as it is: readers of a log that
-//! has lost something do not merge its WAL, and nobody may write. Only
-//! [`accept_loss`](SqliteBackend::accept_loss) lets the log continue without the lost events.
+//! has lost something do not merge its WAL, and nobody may write.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension};
 
 use super::header;
 use super::open_file::OpenFile;
-use super::opening::create_private;
 use super::schema;
 use super::wal::{Wal, examine};
-use super::{FileUse, SqliteBackend, SqliteOptions, WalUse};
+use super::{FileUse, SqliteBackend, WalUse};
 use crate::id::EventHash;
 use crate::log::backend::Backend;
 use crate::log::error::LogError;
 use crate::log::finding::{EventFault, Fault, FileFault, Finding, WalCopy};
-use crate::log::high_water_mark::{self, HighWaterMark, marks};
+use crate::log::high_water_mark::{HighWaterMark, marks};
 use crate::sidecar;
 
-/// The suffix of a damaged WAL that was set aside, and of one whose loss was accepted.
+/// The suffix of a damaged WAL that was set aside.
 const DAMAGED: &str = "-wal.damaged-";
-const ACCEPTED: &str = "-wal.lost-";
 
 /// The most copies that are kept.
 const MOST_COPIES: usize = 100;
@@ -314,6 +312,13 @@ impl SqliteBackend {
             let (frames, runs) = (beside.wal.committed, marked as u64);
             return Err(LogError::loss(self.name(), FileFault::Emptied { frames, runs }));
         }
+        // Nothing in a WAL can be the rest of a file that was cut off, unless a transaction in it ended.
+        if beside.wal.committed == 0
+            && let Some(cut) = header::cut_off(&self.path)
+        {
+            self.defect = Some(Arc::new(cut));
+            self.wal_use = WalUse::Ignored;
+        }
         if beside.wal.fault.is_some() && self.holds_all_alone(&beside.marks) {
             self.wal_use = WalUse::Ignored;
         }
@@ -340,10 +345,10 @@ impl SqliteBackend {
         self.damaged = self
             .damaged
             .or_else(|| header::damage(&self.path))
-            .or_else(|| self.malformed.as_deref().cloned())
+            .or_else(|| self.defect.as_deref().cloned())
             .or_else(|| schema::format_fault(&db).ok()?);
         self.lost = beside.losses(&self.path, Some(&db)).into();
-        if self.lost.is_empty() && !self.is_looked_at() {
+        if self.lost.is_empty() && !self.is_looked_at() && self.wal_use == WalUse::Kept {
             self.wal_use = WalUse::Merged;
             let merge = db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
             merge.map_err(|e| self.error(e))?;
@@ -388,75 +393,11 @@ impl SqliteBackend {
         let Ok(db) = self.alone() else { return false };
         !marks.is_empty() && marks.iter().all(|mark| matches!(shortfall(&db, mark), Ok(None)))
     }
-
-    /// Lets a log continue without the events that it has lost, and returns the losses. The damaged
-    /// WAL is kept under another name (`LOG-wal.lost-N`), and marks that the log does not reach are
-    /// forgotten.
-    ///
-    /// # Errors
-    /// [`LogError`]: another process has the log open, or the log cannot be written.
-    pub fn accept_loss(path: &Path, options: SqliteOptions) -> Result<Vec<Finding>, LogError> {
-        let (alone, lost) = match Self::open(path, options.clone()) {
-            Ok(backend) => (backend.wal_use == WalUse::Ignored, backend.lost.to_vec()),
-            Err(LogError::Lost { fault, .. }) => (false, vec![Finding::of_file(*fault)]),
-            Err(e) => return Err(e),
-        };
-        if lost.is_empty() {
-            return Ok(lost);
-        }
-        let mut backend = SqliteBackend::at(path, options);
-        let cannot = |e: io::Error| LogError::cannot_open(path.display().to_string(), e);
-        if !path.exists() {
-            // Copies are kept beside the log, with its owner and mode.
-            create_private(path).map_err(cannot)?;
-        }
-        let wal = wal_path(path);
-        if wal.exists() {
-            copy(path, copies(path, DAMAGED).last()).map_err(cannot)?;
-        }
-        let db = if is_empty(path) {
-            remove(&wal).map_err(cannot)?;
-            None
-        } else {
-            backend.wal_use = if alone { WalUse::Kept } else { WalUse::Merged };
-            backend.merge(|| if alone { remove(&wal).map_err(cannot) } else { Ok(()) })?;
-            backend.wal_use = WalUse::Merged;
-            Some(backend.open_file(&backend.path, OpenFlags::SQLITE_OPEN_READ_WRITE)?)
-        };
-        let is_missed = |mark: &HighWaterMark| {
-            db.as_ref().is_none_or(|db| !matches!(shortfall(db, mark), Ok(None)))
-        };
-        high_water_mark::forget(path, is_missed).map_err(cannot)?;
-        let whole = sidecar::canonical(path);
-        for damaged in copies(path, DAMAGED) {
-            let damaged = sidecar::path(&whole, &damaged);
-            rename(&damaged, &whole, ACCEPTED).map_err(cannot)?;
-        }
-        Ok(lost)
-    }
-
-    /// Holds the file exclusively for a moment; closing it merges the WAL if that is allowed.
-    fn merge(&self, meanwhile: impl FnOnce() -> Result<(), LogError>) -> Result<(), LogError> {
-        let db = self.open_file(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        let hold = || -> rusqlite::Result<()> {
-            db.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
-            db.execute_batch("BEGIN IMMEDIATE; COMMIT")
-        };
-        hold().map_err(|e| self.error(e))?;
-        meanwhile()
-    }
 }
 
 /// Whether a file is empty or missing.
 fn is_empty(path: &Path) -> bool {
     fs::metadata(path).map_or(true, |file| file.is_file() && file.len() == 0)
-}
-
-fn remove(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
-        _ => Ok(()),
-    }
 }
 
 /// The first finding, and how many more there are.

@@ -1,12 +1,10 @@
 //! The default backend: one SQLite file in WAL mode.
 
-mod backup;
 mod beginnings;
 mod busy;
 mod committer;
 mod connection;
 mod contents;
-mod cut_off;
 mod descriptors;
 mod ending;
 mod ends;
@@ -40,11 +38,9 @@ use std::time::Duration;
 
 use rusqlite::OpenFlags;
 
-pub use backup::BackedUp;
 pub use descriptors::HeldFile;
 pub use ending::close_all;
 pub use foreign::{Cell, ForeignDatabase, ForeignError};
-pub use header::CutLength;
 
 use super::backend::{Backend, Committer, LastWriter, Lease, Reader};
 use super::error::LogError;
@@ -129,8 +125,8 @@ pub struct SqliteBackend {
     wal_use: WalUse,
     /// What is beside the file shows that it had tables: if there are none, they are lost.
     had_tables: bool,
-    /// What is wrong with its schema, if that does not keep it from being read.
-    malformed: Option<Arc<FileFault>>,
+    /// What is wrong with its schema or its length, if that does not keep it from being read.
+    defect: Option<Arc<FileFault>>,
 }
 
 impl Backend for SqliteBackend {
@@ -141,10 +137,6 @@ impl Backend for SqliteBackend {
     fn file(&self) -> Option<&Path> {
         // Nobody else can change one that is only kept for a while.
         (!matches!(self.use_of_file, FileUse::Scratch(_))).then(|| self.log_path())
-    }
-
-    fn checks_as_it_reads(&self) -> bool {
-        false
     }
 
     fn lease(&self, run: RunId) -> Result<Lease, LogError> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rusqlite::OpenFlags;
 
 use super::descriptors::HeldFile;
-use super::header::{self, CutLength};
+use super::header;
 use super::loss::FilesBeside;
 use super::{FileUse, LogCopy, PAGE_BYTES, SqliteBackend, SqliteOptions, WalUse, schema, space};
 use crate::log::backend::Backend;
@@ -31,7 +31,7 @@ impl SqliteBackend {
             lost: Arc::default(),
             wal_use: WalUse::Merged,
             had_tables: false,
-            malformed: None,
+            defect: None,
         }
     }
 
@@ -76,8 +76,8 @@ impl SqliteBackend {
         HeldFile::new(path)
     }
 
-    /// If a log was cut off: its lengths.
-    pub fn cut_off(path: &Path) -> Option<CutLength> {
+    /// If a log is shorter than its header says: that it was cut off.
+    pub fn cut_off(path: &Path) -> Option<FileFault> {
         header::cut_off(path)
     }
 
@@ -151,8 +151,8 @@ impl SqliteBackend {
             Err(error) => match error {
                 LogError::Damaged { ref fault, .. } => match &**fault {
                     Fault::File(malformed @ FileFault::Schema { .. }) => {
-                        let malformed = Some(Arc::new(malformed.clone()));
-                        open(SqliteBackend { malformed, ..self }).map_err(|_| error)
+                        let defect = Some(Arc::new(malformed.clone()));
+                        open(SqliteBackend { defect, ..self }).map_err(|_| error)
                     }
                     _ => Err(error),
                 },

@@ -39,11 +39,11 @@ fn a_run_is_the_same_afterwards(lab: &Lab) {
     lab.ok(&format!("{STUDY} --quiet --no-outputs"));
     let run = lab.json("log")["runs"][0]["run"].as_str().unwrap().to_owned();
     let before = said_of(lab, &run);
-    let compacted = lab.json("compact");
+    let compacted = lab.json("copy --compact");
     assert_eq!(compacted["compacted"], 1, "{compacted}");
     assert!(compacted["runs"][0]["segments"].as_u64().unwrap() > 5, "{compacted}");
     assert_eq!(compacted["runs"][0]["objects"], 1, "{compacted}");
-    assert_eq!(lab.ok("compact"), "0 runs compacted; 1 run compacted before\n");
+    assert_eq!(lab.ok("copy --compact"), "0 runs compacted; 1 run compacted before\n");
     assert_eq!(said_of(lab, &run), before);
     expire(lab);
     assert_eq!(said_of(lab, &run), before);
@@ -55,7 +55,7 @@ fn a_run_is_the_same_afterwards(lab: &Lab) {
     lab.ok(&format!("run --resume {run} --quiet --no-outputs"));
     assert_eq!(lab.json("log")["runs"], before["runs"]);
     lab.ok(&format!("{STUDY} --quiet --no-outputs --set seed=7"));
-    assert!(lab.ok("compact latest").ends_with("1 run compacted\n"));
+    assert!(lab.ok("copy --compact latest").ends_with("1 run compacted\n"));
     assert_eq!(lab.json("verify")["problems"], json!([]));
 }
 
@@ -98,14 +98,15 @@ fn a_compaction_that_is_killed_is_continued() {
     lab.ok("import exchanges.jsonl");
     let mut killed = 0;
     for milliseconds in (0..12).map(|n| 40 << (n / 2)) {
-        let mut process = lab.command().arg("compact").stdout(Stdio::null()).spawn().unwrap();
+        let mut process =
+            lab.command().args(["copy", "--compact"]).stdout(Stdio::null()).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(milliseconds));
         let _ = process.kill();
         killed += u32::from(process.wait().unwrap().code().is_none());
     }
     assert!(killed > 3, "{killed} were killed");
-    lab.ok("compact");
-    assert_eq!(lab.ok("compact"), "0 runs compacted; 1 run compacted before\n");
+    lab.ok("copy --compact");
+    assert_eq!(lab.ok("copy --compact"), "0 runs compacted; 1 run compacted before\n");
     expire(&lab);
     let shown: Value = lab.json("show latest vote/p_12345");
     assert!(shown.to_string().contains("Participant 12345 thinks"), "{shown}");
@@ -113,38 +114,38 @@ fn a_compaction_that_is_killed_is_continued() {
 }
 
 #[test]
-fn a_part_that_was_lost_is_written_again_and_what_to_do_about_a_damaged_one_is_said() {
+fn what_to_do_about_a_part_that_was_lost_or_changed_is_said() {
     let lab = Lab::folder();
     lab.ok(&format!("{STUDY} --quiet --no-outputs"));
-    lab.ok("compact");
-    let run = lab.json("log")["runs"][0]["run"].as_str().unwrap()[..8].to_owned();
+    lab.ok("copy --compact");
     let part = lab
         .objects()
         .into_iter()
         .find(|name| name.contains("compacted/") && name.ends_with(".zst"));
     let part = part.unwrap();
-    lab.remove(&part);
-    let said = format!(
-        "run {run}: 1 missing object written again\n0 runs compacted; 1 run compacted before\n"
-    );
-    assert_eq!(lab.ok("compact"), said);
-    assert_eq!(lab.json("verify")["problems"], json!([]));
-    lab.put(&part, b"x".to_vec());
-    let said = lab.run("compact");
-    assert_eq!(said.code, 1, "{}{}", said.out, said.err);
-    let hint = format!("{part}, and then `retold compact {run}` writes it again");
-    assert!(said.err.contains(&hint), "{}", said.err);
-    lab.remove(&part);
-    expire(&lab);
-    let said = lab.run("compact");
-    assert_eq!(said.code, 1, "{}{}", said.out, said.err);
-    assert!(said.err.contains("are missing as well"), "{}", said.err);
+    let folder = part.rsplit_once('/').unwrap().0.to_owned();
+    for change in [None, Some(b"x".to_vec())] {
+        match change {
+            None => lab.remove(&part),
+            Some(bytes) => lab.put(&part, bytes),
+        }
+        let said = lab.run("show latest");
+        assert_eq!(said.code, 1, "{}{}", said.out, said.err);
+        let hint = format!("are still there, delete {folder}: the run is read from them again");
+        assert!(said.err.contains(&hint), "{}", said.err);
+        for object in lab.objects().into_iter().filter(|name| name.starts_with(&folder)) {
+            lab.remove(&object);
+        }
+        assert_eq!(lab.json("verify")["problems"], json!([]));
+        assert!(lab.ok("copy --compact").ends_with("1 run compacted\n"));
+        assert_eq!(lab.json("verify")["problems"], json!([]));
+    }
 }
 
 #[test]
 fn what_cannot_be_compacted_is_said() {
     let lab = Lab::folder();
-    let said = lab.run("compact --log retold.db");
+    let said = lab.run("copy --compact --log retold.db");
     assert_eq!(said.code, 2, "{}", said.err);
     assert!(said.err.contains("retold.db is a file, in which there is nothing to compact"));
     let study = format!("{STUDY} --quiet --no-outputs --set model.latency_ms=100");
@@ -155,8 +156,8 @@ fn what_cannot_be_compacted_is_said() {
     }
     process.kill().unwrap();
     process.wait().unwrap();
-    assert_eq!(lab.ok("compact"), "0 runs compacted; 1 run not ended yet\n");
-    let said = lab.run("compact latest");
+    assert_eq!(lab.ok("copy --compact"), "0 runs compacted; 1 run not ended yet\n");
+    let said = lab.run("copy --compact latest");
     assert_eq!(said.code, 2, "{}", said.err);
     assert!(said.err.contains("has not ended, so more will be added to it"), "{}", said.err);
 }
@@ -171,7 +172,7 @@ fn a_damaged_run_is_named_and_the_others_are_compacted() {
     let run = listed["runs"][0]["run"].as_str().unwrap();
     let segments = lab.objects().into_iter().filter(|name| name.contains(run));
     lab.put(&segments.collect::<Vec<_>>()[1], b"x".to_vec());
-    let said = lab.run("compact");
+    let said = lab.run("copy --compact");
     assert_eq!(said.code, 1, "{}{}", said.out, said.err);
     assert!(said.out.ends_with("1 run compacted\n"), "{}", said.out);
     assert!(said.err.contains(&format!("run {run}")), "{}", said.err);

@@ -102,7 +102,7 @@ fn is_merged_to_a_single_run(lab: &Lab, study: &Study) {
     let runs: Vec<&str> =
         runs["runs"].as_array().unwrap().iter().map(|run| run["run"].as_str().unwrap()).collect();
     assert_eq!(runs.len(), SHARDS);
-    let mut merged = lab.json(&format!("merge {} --quiet --no-outputs", runs.join(" ")));
+    let mut merged = lab.json(&format!("run --merge {} --quiet --no-outputs", runs.join(" ")));
     assert_eq!(merged["error"], Value::Null, "{merged}");
     if merged["outcome"] != "finished" {
         merged = lab.json(&format!("run --resume latest --quiet --base-url {}", server.base_url()));

@@ -17,8 +17,8 @@ fn an_abandoned_run_says_so_everywhere() {
     let (place, server) = stopped();
     let resume = format!("run --resume latest --max-tokens 1000 --base-url {}", server.base_url());
     let commands = [
-        "abandon latest",
-        "abandon latest",
+        "run --abandon latest",
+        "run --abandon latest",
         "log",
         "show latest",
         "replay latest",
@@ -56,7 +56,7 @@ fn an_abandoned_run_says_so_everywhere() {
 #[test]
 fn a_finished_run_cannot_be_abandoned() {
     let place = Place::with_run();
-    let said = place.run("abandon latest");
+    let said = place.run("run --abandon latest");
     assert_eq!(said.code, 2);
     assert_said!("abandoned_finished", said.err);
     assert_eq!(place.json("show latest").0["outcome"], "finished");

@@ -6,7 +6,7 @@ use crate::support::cli::{Place, Said};
 
 /// What a shell prints that runs a program, after the script for it was written into the place.
 fn said_by(place: &Place, shell: &str, file: &str, program: &str) -> Vec<String> {
-    place.write(file, place.ok(&format!("completions {shell}")));
+    place.write(file, place.ok(&format!("generate completions {shell}")));
     let mut command = Command::new(shell);
     place.shut_off(&mut command);
     if shell == "bash" {
@@ -33,7 +33,7 @@ fn bash_completes_commands_options_and_values() {
     assert_eq!(complete("retold repl"), ["replay"]);
     assert_eq!(complete("retold export x --wi"), ["--with-key"]);
     assert!(complete("retold export --as ''").contains(&"otlp".to_owned()));
-    assert_eq!(complete("retold schema pub"), ["public_goods"]);
+    assert_eq!(complete("retold generate schema pub"), ["public_goods"]);
     assert_eq!(complete("retold init soc"), ["society"]);
     assert_eq!(complete("retold log latest --kind Decision"), ["DecisionMade"]);
     assert_eq!(complete("retold check --parser contribution@1"), ["contribution@1"]);
@@ -49,7 +49,7 @@ fn fish_completes_commands_options_and_values() {
     assert_eq!(complete("retold repl"), ["replay"]);
     assert_eq!(complete("retold export x --wi"), ["--with-key"]);
     assert!(complete("retold export --as ").contains(&"otlp".to_owned()));
-    assert_eq!(complete("retold schema pub"), ["public_goods"]);
+    assert_eq!(complete("retold generate schema pub"), ["public_goods"]);
     assert_eq!(complete("retold log latest --kind Decision"), ["DecisionMade"]);
     assert_eq!(complete("retold check --parser contribution@1"), ["contribution@1"]);
     assert_eq!(complete("retold study deliberation "), ["personas"]);
@@ -78,13 +78,13 @@ fn zsh_completes_commands_options_and_values() {
     assert_eq!(complete("retold repl"), ["retold replay"]);
     assert_eq!(complete("retold export x --wi"), ["retold export x --with-key"]);
     assert_eq!(complete("retold export --as inspect"), ["retold export --as inspect-scout"]);
-    assert_eq!(complete("retold schema pub"), ["retold schema public_goods"]);
+    assert_eq!(complete("retold generate schema pub"), ["retold generate schema public_goods"]);
 }
 
 #[test]
 fn each_command_has_a_manual_page() {
     let place = Place::new();
-    let said = place.ok("man pages");
+    let said = place.ok("generate man pages");
     let page = |name: &str| place.read(&format!("pages/{name}.1"));
     let pages = std::fs::read_dir(place.path("pages")).unwrap().count();
     assert_eq!(said, format!("{pages} pages written to pages\n"));

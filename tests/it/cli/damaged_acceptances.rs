@@ -12,7 +12,7 @@ fn place(seq: u32) -> (Place, String) {
     let place = Place::new();
     votes(&place, 0xa1, [8, 3]);
     place.write("ada.csv", "call,value\nvote/acp_1,no\n");
-    place.ok("label latest --by ada --name vote --from ada.csv");
+    place.ok("score label latest --by ada --name vote --from ada.csv");
     let accepted = place.json("log").0["runs"][1]["run"].as_str().unwrap().to_owned();
     let db = Connection::open(place.path("retold.db")).unwrap();
     let change = "UPDATE events SET hash = zeroblob(32) WHERE id = (2 << 32) + ?1";
@@ -27,15 +27,20 @@ const REFUSED: [(&str, &[&str]); 11] = [
     ("stats", &[]),
     ("stats", &["--figure", "share of vote = yes"]),
     ("report", &["-o", "page.html"]),
-    ("agreement", &["vote"]),
+    ("score agreement", &["vote"]),
     ("audit", &["vote/acp_1"]),
     ("table", &["--table", "decisions"]),
     ("table", &["--to", "tables", "--as", "csv"]),
     ("export", &["trace.jsonl", "--as", "otlp"]),
     ("export", &["dialogues.parquet", "--as", "inspect-scout"]),
-    ("label", &["--by", "bob", "--name", "vote"]),
+    ("score label", &["--by", "bob", "--name", "vote"]),
     ("check", &["--decisions", "scores.jsonl", "--name", "vote@4"]),
 ];
+
+/// A command about the run.
+fn words<'a>(command: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    command.split(' ').chain([OF]).chain(more.iter().copied()).collect()
+}
 
 #[test]
 fn is_named_by_every_command_that_needs_it() {
@@ -44,7 +49,7 @@ fn is_named_by_every_command_that_needs_it() {
         let (place, accepted) = place(seq);
         place.write("scores.jsonl", r#"{"call":"vote/acp_2","value":"no"}"#);
         for (command, more) in REFUSED {
-            let said = place.args(&[&[command, OF], more].concat());
+            let said = place.args(&words(command, more));
             let named = said.err.contains(&format!("run {accepted} is damaged at seq {seq}"));
             assert_eq!(
                 (said.code, named),
@@ -66,9 +71,9 @@ fn a_copy_without_it_has_figures_again() {
         &OF[..8],
         &accepted[..8]
     );
-    for command in ["stats", "report", "agreement"] {
+    for command in ["stats", "report", "score agreement"] {
         let (_, more) = REFUSED.iter().find(|(of, _)| *of == command).unwrap();
-        let said = place.args(&[&[command, OF], *more].concat());
+        let said = place.args(&words(command, more));
         assert!(said.err.contains(&hint), "{command}: {}", said.err);
     }
     place.ok(&format!("copy {OF} --to other.db"));
@@ -102,8 +107,7 @@ fn about_a_damaged_run() {
     let place = Place::new();
     votes(&place, 0xa1, [8, 3]);
     place.write("ada.csv", "call,value\nvote/acp_0,yes\nvote/ctl_9,yes\n");
-    place.ok(&format!("label {OF} --by ada --from ada.csv"));
-    let accepted = place.json("log").0["runs"][1]["run"].as_str().unwrap().to_owned();
+    place.ok(&format!("score label {OF} --by ada --from ada.csv"));
     let spoil = |run: u64, seq: u64| {
         let db = Connection::open(place.path("retold.db")).unwrap();
         let change =
@@ -114,13 +118,11 @@ fn about_a_damaged_run() {
     let figure = ["stats", OF, "--figure", "share of ada = yes independent", "--json"];
     let said = place.args(&figure);
     let stats: Value = serde_json::from_str(said.out.lines().next().unwrap()).unwrap();
-    assert_eq!((said.code, &stats["figures"][0]["groups"][0]["draws"]), (1, &1.into()), "{stats}");
+    assert_eq!((said.code, &stats["figures"]), (1, &Value::Null), "nothing is computed: {stats}");
     spoil(2, 4);
+    // Of several that are damaged, the first that is met is named.
     let said = place.run(&format!("stats {OF}"));
-    for (run, seq) in [(OF, 8), (accepted.as_str(), 4)] {
-        let named = format!("run {run} is damaged at seq {seq}");
-        assert!(said.code == 1 && said.err.contains(&named), "{named}: {}", said.err);
-    }
+    assert!(said.code == 1 && said.err.contains(" is damaged at seq "), "{}", said.err);
 }
 
 /// Also of a study, whose page has figures of its own.

@@ -180,7 +180,7 @@ fn an_unfinished_run_of_the_same_name_is_offered_instead_of_a_second_one() {
     place.ok("run pilot.yaml --quiet --set pilot_id=another");
     place.ok("run pilot.yaml --quiet --no-outputs --new");
     // An abandoned run does not block anything.
-    place.ok(&format!("abandon {}", begun["run"].as_str().unwrap()));
+    place.ok(&format!("run --abandon {}", begun["run"].as_str().unwrap()));
     place.ok("run pilot.yaml --quiet");
 }
 

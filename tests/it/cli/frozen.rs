@@ -29,7 +29,7 @@ fn regenerate() {
     let game = concat!(env!("RETOLD_ROOT"), "/config/adventure.yaml");
     place.ok(&format!("run {game} --quiet --set games=1 --set turns=3 --set player=first"));
     place.ok("verify");
-    place.ok(&format!("backup {FILE}"));
+    place.ok(&format!("copy --to {FILE}"));
     std::fs::copy(place.path(FILE), fixtures("logs").join(FILE)).unwrap();
 }
 

@@ -1,4 +1,4 @@
-//! `retold judge`: a model judges recorded answers, in a run of its own.
+//! `retold score judge`: a model judges recorded answers, in a run of its own.
 
 use serde_json::{Value, json};
 
@@ -74,8 +74,8 @@ fn judge() -> Server {
 fn a_simulated_judge_says_so_and_is_an_experiment_like_any_other() {
     let place = place();
     let of = runs(&place)[0].1.clone();
-    let said = place.run(&format!("judge {of} --config judge.yaml --quiet"));
-    assert_said!("judges_simulated", place.shown("judge RUN --config judge.yaml", &said));
+    let said = place.run(&format!("score judge {of} --config judge.yaml --quiet"));
+    assert_said!("judges_simulated", place.shown("score judge RUN --config judge.yaml", &said));
     let all = runs(&place);
     let [_, (experiment, judge), (decided, verdicts)] = all.as_slice() else { panic!("{all:?}") };
     assert_eq!((experiment.as_str(), decided.as_str()), ("judge", "decisions"));
@@ -99,16 +99,16 @@ fn a_simulated_judge_says_so_and_is_an_experiment_like_any_other() {
     place.ok(&format!("report {of} -o verdicts.html"));
     assert!(place.read("verdicts.html").contains(banner));
     place.write("ada.csv", "call,value\nq/0,polite\nq/1,rude\n");
-    place.ok(&format!("label {of} --by ada --from ada.csv"));
-    let agreement = place.ok(&format!("agreement {of} polite ada"));
+    place.ok(&format!("score label {of} --by ada --from ada.csv"));
+    let agreement = place.ok(&format!("score agreement {of} polite ada"));
     assert!(agreement.starts_with(banner), "{agreement}");
     // What only people decided is not made up.
     place.write("bob.csv", "call,value\nq/0,polite\nq/1,polite\n");
-    place.ok(&format!("label {of} --by bob --from bob.csv"));
-    let people = place.ok(&format!("agreement {of} ada bob"));
+    place.ok(&format!("score label {of} --by bob --from bob.csv"));
+    let people = place.ok(&format!("score agreement {of} ada bob"));
     assert!(!people.contains("SIMULATED"), "{people}");
     // Judging again replaces the verdicts.
-    place.ok(&format!("judge {of} --config judge.yaml --quiet --new --set seed=9"));
+    place.ok(&format!("score judge {of} --config judge.yaml --quiet --new --set seed=9"));
     assert!(decisions(&place, verdicts).iter().all(|(.., in_force)| !in_force));
 }
 
@@ -118,7 +118,7 @@ fn a_model_judges_and_is_not_asked_twice() {
     let of = runs(&place)[0].1.clone();
     let server = judge();
     let args = format!(
-        "judge {of} --config judge.yaml --quiet --model openai --base-url {}",
+        "score judge {of} --config judge.yaml --quiet --model openai --base-url {}",
         server.base_url()
     );
     place.ok(&args);
@@ -156,7 +156,8 @@ fn what_a_judge_needs_is_said_with_its_place() {
     }
     let files =
         ["none", "both", "template", "variable", "samples", "calls", "strategies", "missing"];
-    let mut commands = files.map(|file| format!("judge latest --config {file}.yaml")).to_vec();
+    let mut commands =
+        files.map(|file| format!("score judge latest --config {file}.yaml")).to_vec();
     commands.push("run judge.yaml".to_owned());
     let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
     assert_said!("judges_wrong", place.session(&commands));

@@ -77,6 +77,24 @@ impl Study {
         was_killed.then_some((place, mark))
     }
 
+    /// Checks that what is left makes a run of another log, and that it reaches the same end there: forked if something of it is
+    /// lost, continued if nothing is, or started anew if all is.
+    fn goes_on_from_the_rest(&self, place: &Place, what: &str) {
+        let (copied, _) = place.json("copy --to rest.db");
+        let runs = copied["runs"].as_array().cloned().unwrap_or_default();
+        let next = match runs.first() {
+            Some(run) if run["rest"].is_string() => {
+                format!("fork {} --quiet", run["rest"].as_str().unwrap())
+            }
+            Some(_) => "run --resume latest --quiet".to_owned(),
+            None => self.command.clone(),
+        };
+        let (ended, code) = place.json(&format!("--log rest.db {next}"));
+        assert_eq!((code, &ended["outcome_digest"]), (0, &self.digest), "{what}: {ended}");
+        let (object, code) = place.json("verify --log rest.db");
+        assert_eq!(code, 0, "{what}: {object}");
+    }
+
     /// Checks that what is left is sound, or its loss is named, and that the resumed run reaches
     /// the same end.
     fn check(&mut self, place: &Place, mark: HighWaterMark, flip: Option<u64>) {
@@ -109,8 +127,8 @@ impl Study {
         } else {
             assert!(flipped, "{what}: {object}");
             self.seen.named += 1;
-            let (object, code) = place.json("verify --accept-loss");
-            assert_eq!(code, 0, "{what}: {object}");
+            self.goes_on_from_the_rest(place, &what);
+            return;
         }
         let anything = !open(&log).reader().unwrap().runs().unwrap().is_empty();
         let next_command = if anything { "run --resume latest --quiet" } else { &self.command };

@@ -47,7 +47,7 @@ fn a_trace_has_accepted_decisions() {
     let run = first_run(&place);
     for value in ["yes", "no"] {
         place.write("one.csv", format!("call,value\nq/0,{value}\n"));
-        place.ok(&format!("label {run} --by ada --from one.csv"));
+        place.ok(&format!("score label {run} --by ada --from one.csv"));
     }
     place.ok(&format!("export {run} trace.jsonl --as otlp"));
     let trace = place.read("trace.jsonl");
@@ -79,23 +79,24 @@ fn a_trace_has_accepted_decisions() {
 fn a_person_labels_stops_and_goes_on() {
     let place = place();
     let run = first_run(&place);
-    let args = ["label", &run, "--by", "ada", "--values", "yes,no"];
+    let args = ["score", "label", &run, "--by", "ada", "--values", "yes,no"];
     // The first is taken back and given again, the second skipped, and the rest left.
     let said = place.fed(&args, b"no\n:undo\nyes\n\n:quit\n");
-    assert_said!("labels_by_hand", place.shown("label RUN --by ada --values yes,no", &said));
+    assert_said!("labels_by_hand", place.shown("score label RUN --by ada --values yes,no", &said));
     assert_eq!(in_force(&place, "latest"), ["q/0 ada yes"]);
     // The end of the input is an end as well; what is labelled does not come again.
     let said = place.fed(&args, b"no\nyes\nno");
     assert_eq!((said.code, said.out.contains("I say yes.")), (0, false), "{}", said.out);
     assert_eq!(in_force(&place, "latest"), ["q/1 ada no", "q/2 ada yes", "q/3 ada no"]);
-    let (said, code) = place.json(&format!("label {run} --by ada"));
+    let (said, code) = place.json(&format!("score label {run} --by ada"));
     assert_eq!((code, &said["labelled"], &said["left"]), (0, &json!(0), &json!(0)));
     assert_eq!(said["run"], Value::Null);
     // Somebody else begins at the beginning; who labels again replaces what was said before.
-    let said = place.fed(&["label", &run, "--by", "bob", "--most", "1", "--json"], b"yes\n");
+    let said =
+        place.fed(&["score", "label", &run, "--by", "bob", "--most", "1", "--json"], b"yes\n");
     assert_eq!(serde_json::from_str::<Value>(&said.out).unwrap()["left"], 3, "{}", said.out);
     let earlier = last_run(&place);
-    let again = ["label", &run, "--by", "bob", "--again", "--most", "1", "--question"];
+    let again = ["score", "label", &run, "--by", "bob", "--again", "--most", "1", "--question"];
     let said = place.fed(&again, b"no\n");
     assert!(said.out.contains("question 0\n\n---\n\nI say yes."), "{}", said.out);
     assert_eq!(in_force(&place, &earlier), Vec::<String>::new());
@@ -106,8 +107,8 @@ fn a_person_labels_stops_and_goes_on() {
 fn what_a_script_types_wrong_records_nothing() {
     let place = place();
     let run = first_run(&place);
-    let said =
-        place.fed(&["label", &run, "--by", "ada", "--values", "yes,no"], b"yes\nmaybe\nno\n");
+    let said = place
+        .fed(&["score", "label", &run, "--by", "ada", "--values", "yes,no"], b"yes\nmaybe\nno\n");
     assert_eq!(said.code, 2);
     assert!(
         said.err.contains("standard input: line 2: \"maybe\" is not one of the values yes, no"),
@@ -125,7 +126,7 @@ fn labels_are_imported_from_csv() {
         "labels.csv",
         "note,call,value,other\n,q/0,yes,x\n\"a doubt, perhaps\",q/2,3,\n,q/3,,\n",
     );
-    let label = format!("label {run} --by ada --name vote --from labels.csv");
+    let label = format!("score label {run} --by ada --name vote --from labels.csv");
     assert_said!("labels_imported", place.session(&[&label, &label]));
     assert_eq!(in_force(&place, "latest"), ["q/0 vote yes", "q/2 vote 3"]);
     let decision = place.json("audit latest q/2").0["decision"].clone();
@@ -137,7 +138,7 @@ fn labels_are_imported_from_csv() {
     let header = format!("{},ada", lines.next().unwrap());
     let rows = lines.map(|line| format!("{line},no")).collect::<Vec<_>>().join("\n");
     place.write("table.csv", format!("{header}\n{rows}\n"));
-    place.ok(&format!("label {run} --by ada --from table.csv --column ada"));
+    place.ok(&format!("score label {run} --by ada --from table.csv --column ada"));
     assert_eq!(in_force(&place, "latest").len(), 4);
 }
 
@@ -180,13 +181,14 @@ fn a_file_of_labels_is_used_as_a_whole_or_not_at_all() {
         "keys.jsonl",
         "missing.csv",
     ];
-    let commands = files.map(|file| format!("label {run} --by ada --values yes,no --from {file}"));
+    let commands =
+        files.map(|file| format!("score label {run} --by ada --values yes,no --from {file}"));
     let mut commands: Vec<&str> = commands.iter().map(String::as_str).collect();
-    let empty = format!("label {run} --by= --from stranger.csv");
+    let empty = format!("score label {run} --by= --from stranger.csv");
     let no_values = [
-        format!("label {run} --by ada --values="),
-        format!("label {run} --by ada --values yes,,no"),
-        "label answers.jsonl --by ada".to_owned(),
+        format!("score label {run} --by ada --values="),
+        format!("score label {run} --by ada --values yes,,no"),
+        "score label answers.jsonl --by ada".to_owned(),
     ];
     commands.push(&empty);
     commands.extend(no_values.iter().map(String::as_str));
@@ -199,7 +201,7 @@ fn decisions_made_elsewhere_are_compared_with_those_in_force() {
     let place = place();
     let run = first_run(&place);
     place.write("labels.csv", "call,value\nq/0,yes\nq/1,yes\nq/2,yes\n");
-    place.ok(&format!("label {run} --by ada --name vote --from labels.csv"));
+    place.ok(&format!("score label {run} --by ada --name vote --from labels.csv"));
     let lines = ["yes", "no", "yes", "no"].iter().enumerate();
     let lines: Vec<String> = lines
         .map(|(n, value)| json!({"call": format!("q/{n}"), "value": value}).to_string())
@@ -227,26 +229,26 @@ fn decisions_made_elsewhere_are_compared_with_those_in_force() {
 fn agreement_between_a_function_and_people() {
     let place = place();
     let run = first_run(&place);
-    let wrong = format!("agreement {run}");
+    let wrong = format!("score agreement {run}");
     assert_eq!(place.run(&wrong).code, 2);
     for (by, values) in [("ada", ["yes", "no", "yes", "no"]), ("bob", ["yes", "no", "no", ""])] {
         let rows = values.iter().enumerate().map(|(n, value)| format!("q/{n},{value}\n"));
         place.write("labels.csv", format!("call,value\n{}", rows.collect::<String>()));
-        place.ok(&format!("label {run} --by {by} --name vote --from labels.csv"));
+        place.ok(&format!("score label {run} --by {by} --name vote --from labels.csv"));
     }
     let made = json!({"call": "q/0", "value": 3}).to_string();
     place.write("made.jsonl", made);
     place.ok(&format!("check {run} --decisions made.jsonl --name length@2 --accept"));
     let commands = [
         wrong,
-        format!("agreement {run} vote length --most 0"),
-        format!("agreement {run} vote --level interval"),
-        format!("agreement {run} length"),
-        format!("agreement {run} mood"),
+        format!("score agreement {run} vote length --most 0"),
+        format!("score agreement {run} vote --level interval"),
+        format!("score agreement {run} length"),
+        format!("score agreement {run} mood"),
     ];
     let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
     assert_said!("labels_agreement", place.session(&commands));
-    let (found, code) = place.json(&format!("agreement {run}"));
+    let (found, code) = place.json(&format!("score agreement {run}"));
     assert_eq!((code, &found["rated"], &found["pairs"][0]["both"]), (0, &json!(3), &json!(3)));
     // By hand: of six values that can be paired, three are yes and three no, and two of them are about one answer.
     let alpha = found["alpha"]["value"].as_f64().unwrap();
@@ -270,7 +272,7 @@ fn programs_that_decided_are_told_apart() {
         let check = ["check", &run, "--parser-cmd", "python3 filter.py", "--accept"];
         assert_eq!(place.with_path(&check).code, 0);
     }
-    let (found, _) = place.json(&format!("agreement {run} filter"));
+    let (found, _) = place.json(&format!("score agreement {run} filter"));
     let raters: Vec<&str> = found["raters"]
         .as_array()
         .unwrap()

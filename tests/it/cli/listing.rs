@@ -216,7 +216,7 @@ fn a_follower_says_when_nobody_writes_any_more() {
     assert!(said.contains("nobody is writing run"), "{said}");
     assert!(said.contains("--log other.db run --resume"), "{said}");
     // It ends once the run has been abandoned.
-    place.ok("--log other.db abandon latest");
+    place.ok("--log other.db run --abandon latest");
     assert!(follower.wait().unwrap().success());
 }
 

@@ -60,7 +60,7 @@ fn files_that_are_not_regular() {
             "run small.yaml --log device.db",
             "log --log pipe.db",
             "verify --log pipe.db",
-            "backup copy.db --log pipe.db",
+            "copy --to copy.db --log pipe.db",
             "log --log linked/retold.db",
             "run small.yaml --log linked/retold.db",
         ])

@@ -11,7 +11,7 @@ use crate::support::cli::{Place, assert_said};
 
 /// A folder with the files that a killed process left: one run is in the database file, one in the
 /// WAL.
-pub(super) fn killed() -> Place {
+pub(crate) fn killed() -> Place {
     let alive = Place::with_run();
     let open = Connection::open(alive.path("retold.db")).unwrap();
     let _: i64 = open.query_row("SELECT count(*) FROM events", [], |r| r.get(0)).unwrap();
@@ -156,8 +156,10 @@ fn a_run_outside_of_a_damaged_wal_is_intact() {
     assert!(said.code == 0 && said.err.contains(&warning), "{said:?}");
 }
 
+/// What is left makes a run of another log, and a fork of that reaches the end that the run would have had, and pays only for
+/// what is lost.
 #[test]
-fn a_loss_that_is_accepted_is_made_good_by_resuming() {
+fn a_loss_is_made_good_by_a_fork_of_what_is_left() {
     let place = killed();
     let (whole, code) = place.json("replay latest");
     assert_eq!(code, 0, "{whole}");
@@ -166,37 +168,29 @@ fn a_loss_that_is_accepted_is_made_good_by_resuming() {
     let (object, code) = place.json("verify");
     assert_eq!((code, &object["ok"]), (1, &false.into()), "{object}");
     assert!(object["problems"].as_array().unwrap().iter().any(|p| p["seq"].is_u64()), "{object}");
-    let (object, code) = place.json("verify --accept-loss");
-    assert_eq!((code, &object["ok"]), (0, &true.into()), "{object}");
-    assert!(!object["accepted"].as_array().unwrap().is_empty(), "{object}");
-    assert!(place.path("retold.db-wal.lost-1").exists());
-    let (resumed, code) = place.json("run --resume latest");
-    assert_eq!((code, &resumed["outcome"]), (0, &"finished".into()), "{resumed}");
-    assert_eq!(resumed["outcome_digest"], whole["outcome_digest"]);
-    assert!(place.ok("verify").ends_with("2 runs verified\n"));
-    let shown = place.run("verify --accept-loss");
-    assert_eq!((shown.code, shown.err.as_str()), (0, ""), "{}", shown.out);
+    let (copied, code) = place.json("copy --to rest.db");
+    assert_eq!(code, 1, "{copied}");
+    let rest = copied["runs"].as_array().unwrap().iter().find_map(|run| run["rest"].as_str());
+    let rest = rest.unwrap_or_else(|| panic!("{copied}"));
+    let shown = place.ok(&format!("show {rest} --log rest.db"));
+    assert!(shown.contains("made of what is left of run"), "{shown}");
+    let (again, _) = place.json("copy --to rest.db");
+    assert_eq!(again["runs"][1], copied["runs"][1], "it is copied once");
+    let (forked, code) = place.json(&format!("fork {rest} --log rest.db"));
+    assert_eq!((code, &forked["outcome"]), (0, &"finished".into()), "{forked}");
+    assert_eq!(forked["outcome_digest"], whole["outcome_digest"]);
+    assert!(place.ok("verify --log rest.db").ends_with("3 runs verified\n"));
 }
 
 /// The hint of `run` points to `verify`, which must not claim that there is no log.
 #[test]
-fn a_log_that_was_deleted_is_lost_until_that_is_accepted() {
+fn a_log_that_was_deleted_is_lost() {
     let place = killed();
     fs::remove_file(place.path("retold.db")).unwrap();
-    for args in ["run small.yaml", "verify", "log"] {
+    for args in ["run small.yaml", "verify", "log", "copy --to rest.db"] {
         let said = place.run(args);
         assert_eq!(said.code, 1, "{args}: {}{}", said.out, said.err);
         let all = said.out + &said.err;
         assert!(all.contains("the file is empty or missing"), "{args}: {all}");
     }
-    place.run("verify --accept-loss");
-    assert!(place.path("retold.db-wal.lost-1").exists(), "what was left is kept");
-    place.ok("run small.yaml --quiet");
-    place.ok("verify");
-}
-
-#[test]
-fn accepting_needs_the_whole_log() {
-    let place = Place::with_run();
-    assert_said!("lost_accept_usage", place.session(&["verify latest --accept-loss"]));
 }

@@ -218,7 +218,7 @@ fn a_run_that_the_log_does_not_have() {
         "audit",
         "export",
         "export --as outputs",
-        "abandon",
+        "run --abandon",
         "check --snapshots snaps",
         "fork",
     ];

@@ -216,13 +216,17 @@ fn a_log_is_never_replaced_nor_a_file_of_one() {
             format!("export latest none/../{file} --as outputs"),
             format!("export latest {file}/../other --as outputs"),
             format!("check latest --snapshots {file}/below/../../other"),
-            format!("backup {file}"),
+            format!("copy --to {file}"),
             format!("check latest --snapshots {file}"),
             format!("check latest --snapshots {file}/below"),
         ] {
             let said = place.run(&args);
             // Of some names, other reasons are said first.
-            let others = ["this export is JSON Lines", "already exists"];
+            let others = [
+                "this export is JSON Lines",
+                "already exists",
+                "the log that runs are copied from",
+            ];
             let is_said = said.err.contains(why) || others.iter().any(|why| said.err.contains(why));
             assert!(said.code == 2 && is_said, "{args}: {said:?}");
             let made = ["none", "other"].map(|name| place.path(name).exists());
@@ -230,7 +234,7 @@ fn a_log_is_never_replaced_nor_a_file_of_one() {
         }
     }
     // A log that was damaged is known by the marks beside it.
-    place.ok("backup other.db");
+    place.ok("copy --to other.db");
     std::fs::write(place.path("retold.db"), [0; 4096]).unwrap();
     let said = place.run("report latest --force -o retold.db --log other.db");
     assert!(said.code == 2 && said.err.contains(why), "{said:?}");

@@ -30,7 +30,7 @@ pub(super) fn rated() -> Place {
         let rows = values.iter().enumerate();
         let rows: Vec<String> = rows.map(|(n, value)| format!("vote/p{n},{value}\n")).collect();
         place.write("labels.csv", format!("call,value\n{}", rows.concat()));
-        place.ok(&format!("label {RUN} --by {who} --name vote --from labels.csv"));
+        place.ok(&format!("score label {RUN} --by {who} --name vote --from labels.csv"));
     };
     labels("ada", ["yes", "no", "yes", "yes", "no", ""]);
     labels("bob", ["yes", "yes", "yes", "yes", "no", ""]);
@@ -49,7 +49,7 @@ fn the_page_of_agreement_has_the_figures_of_the_command_and_disagreements_first(
     let place = rated();
     let served = Served::log(&place, "retold.db");
     let page = served.json(&format!("/run/{RUN}/agreement"));
-    let (said, _) = place.json(&format!("agreement {RUN}"));
+    let (said, _) = place.json(&format!("score agreement {RUN}"));
     for key in ["raters", "alpha", "level", "not_numbers", "pairs", "rated"] {
         assert_eq!(page["agreement"][key], said[key], "{key}");
     }
@@ -68,7 +68,7 @@ fn the_page_of_agreement_has_the_figures_of_the_command_and_disagreements_first(
             assert_eq!(pair[1], printed["values"][pair[0].as_str().unwrap()]);
         }
     }
-    let text = place.ok(&format!("agreement {RUN}"));
+    let text = place.ok(&format!("score agreement {RUN}"));
     assert!(text.contains(page["agreement"]["alpha_text"].as_str().unwrap()), "{text}");
     let html = served.html(&format!("/run/{RUN}/agreement"));
     assert!(html.contains("&lt;b&gt;No&lt;/b&gt;") && !html.contains('\u{1b}'), "{html}");
@@ -85,7 +85,7 @@ fn agreement_is_linked_where_several_decided_and_filtered_by_label() {
     assert!(served.html(&format!("/run/{RUN}")).contains(&format!("href=\"{link}\"")));
     let acp = served.json(&format!("{link}&label=condition%3Dacp"));
     assert_eq!(listed(&acp), [("vote/p0", false), ("vote/p2", false), ("vote/p4", false)]);
-    let (said, _) = place.json(&format!("agreement {RUN} vote --label condition=acp"));
+    let (said, _) = place.json(&format!("score agreement {RUN} vote --label condition=acp"));
     assert_eq!(acp["agreement"]["pairs"], said["pairs"]);
     // The page of accepted decisions is that of the run that they are about.
     let accepted = served.json("/")["runs"][0]["run"].as_str().unwrap().to_owned();

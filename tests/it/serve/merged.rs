@@ -8,7 +8,7 @@ fn a_merged_run_leads_to_its_shards() {
     let place = Place::new();
     place.ok("run small.yaml --quiet --no-outputs --shard 1/2");
     place.ok("run small.yaml --quiet --no-outputs --shard 2/2");
-    place.ok("merge game24-1of2 game24-2of2 --quiet");
+    place.ok("run --merge game24-1of2 game24-2of2 --quiet");
     let served = Served::log(&place, "retold.db");
     let page = served.json("/run/latest");
     let shards = page["run"]["merged_from"].as_array().unwrap();

@@ -17,16 +17,14 @@ mod prompts;
 mod searched;
 mod states;
 mod swept;
-mod verified;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use retold::event::NewEvent;
 use retold::exchange::read_recording;
-use retold::id::{RunId, Seq, Time};
+use retold::id::{RunId, Seq};
 use retold::jsonl::JsonlReader;
 use retold::log::{Append, Committer, Head, Log, Reader};
 use serde_json::Value;
@@ -212,18 +210,6 @@ impl Feeding {
         self.head = append.events.last().unwrap().head();
         self.to.commit(&[append]).unwrap();
         self.head.seq.0
-    }
-
-    /// Writes facts of its own, up to an event.
-    pub(super) fn occur(&mut self, last: u64) {
-        let missing = usize::try_from(last - self.head.seq.0).unwrap();
-        let fact = NewEvent {
-            body: r#"{"causes":[],"fact":1}"#.into(),
-            ..NewEvent::new("Occurred", Time(1_800_000_000_000))
-        };
-        let append = Append::new(self.run, self.head, std::iter::repeat_n(fact, missing));
-        self.head = append.events.last().unwrap().head();
-        self.to.commit(&[append]).unwrap();
     }
 
     /// Writes what is left.

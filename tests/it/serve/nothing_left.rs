@@ -226,7 +226,7 @@ fn a_log_whose_tables_cannot_be_read_is_damaged_from_event_1_on() {
                 assert!(said.out.starts_with("DAMAGED: from event 1 on"), "{all}");
                 assert!(said.out.contains("nothing can be read from event 1 on"), "{all}");
             }
-            for command in ["log", "verify", "backup copy.db"] {
+            for command in ["log", "verify", "copy --to copy.db"] {
                 let said = place.run(command);
                 assert_eq!(said.code, 1, "{table}: {command}: {}{}", said.out, said.err);
             }

@@ -52,7 +52,7 @@ pub(crate) fn events(reader: &mut dyn Reader, run: RunId) -> Vec<StoredEvent> {
 
 /// All events of a run, as the program reads them.
 pub(crate) fn facts(log: &Log, run: RunId) -> Vec<Event> {
-    let mut reader = log.reader().unwrap();
+    let mut reader = log.backend().reader().unwrap();
     events(reader.as_mut(), run).iter().map(|e| e.event().unwrap()).collect()
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn problems(reader: &mut dyn Reader) -> Vec<Finding> {
 
 /// Panics unless everything in a log is as it was written.
 pub(crate) fn assert_sound(log: &Log) {
-    let found = problems(log.reader().unwrap().as_mut());
+    let found = problems(log.backend().reader().unwrap().as_mut());
     assert!(found.is_empty(), "{found:?}");
 }
 

@@ -35,7 +35,7 @@ fn regenerate() {
     let upstream = server(Failing { one_in: 3 });
     let said = record(&place, "--name frozen", &upstream.base_url(), &["sh", "-c", PROGRAM]);
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
-    place.ok(&format!("backup {FILE}"));
+    place.ok(&format!("copy --to {FILE}"));
     std::fs::copy(place.path(FILE), fixtures("logs").join(FILE)).unwrap();
 }
 

@@ -213,9 +213,9 @@ fn the_key_is_exported_copied_and_imported_only_if_asked() {
     assert!(!place.path("without.jsonl-key").exists());
     let said = place.ok("export latest with.jsonl --with-key");
     assert!(said.contains("with.jsonl-key"), "{said}");
-    let said = place.ok("backup copy.db");
+    let said = place.ok("copy --to copy.db");
     assert!(said.contains("were not copied") && said.contains("retold.db-key"), "{said}");
-    place.ok("backup keyed.db --with-key");
+    place.ok("copy --to keyed.db --with-key");
     assert_eq!(place.read("keyed.db-key"), place.read("retold.db-key"));
     let nothing = place.run("export latest x.jsonl --as exchanges --with-key");
     assert!(nothing.code == 2 && nothing.err.contains("--with-key is for"), "{}", nothing.err);

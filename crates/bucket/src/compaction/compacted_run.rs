@@ -57,17 +57,6 @@ impl Compaction {
         self.segments.len()
     }
 
-    /// The parts: their names, the first event of each, and how many bytes it has.
-    pub(super) fn parts(&self) -> impl Iterator<Item = (&str, Seq, u64)> {
-        let mut first = Seq(1);
-        self.directory.parts.iter().map(move |part| {
-            let bytes = part.segments.iter().map(|(_, bytes)| bytes).sum();
-            let of_part = (&*part.object, first, bytes);
-            first = part.segments.last().map_or(first, |(last, _)| last.next());
-            of_part
-        })
-    }
-
     /// The segment, counted from 0, that has an event.
     pub(crate) fn holding(&self, seq: Seq) -> usize {
         self.segments.partition_point(|segment| segment.last < seq)

@@ -52,19 +52,6 @@ impl Segments {
         found
     }
 
-    /// The last compaction of a run, if the events of the run are read from it: see
-    /// [`usable_compaction`](Self::usable_compaction).
-    ///
-    /// # Errors
-    /// [`LogError`] if the store cannot be read.
-    pub(crate) async fn readable_compaction(
-        &self,
-        run: RunId,
-    ) -> Result<Option<Arc<Compaction>>, LogError> {
-        let found = self.usable_compaction(run).await?;
-        Ok(found.filter(|_| !self.lock().damaged_parts.contains_key(&run)))
-    }
-
     /// The last compaction of a run, unless it is damaged: the segments that it stands for may still be there.
     ///
     /// # Errors

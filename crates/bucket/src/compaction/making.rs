@@ -16,7 +16,6 @@ use retold::log::{Head, IndexPiece, IndexPieces, LogError, SegmentFault};
 use retold::prompt::Request;
 
 use super::directory::{self, Part};
-use super::mending::mend;
 use super::prompt_table::NewPromptTable;
 use crate::names::part_name;
 use crate::objects::Created;
@@ -42,11 +41,6 @@ pub enum CompactionResult {
     Unfinished,
     /// It was compacted before.
     Known,
-    /// It was compacted before, and objects of that were missing, which were written again.
-    Mended {
-        /// How many they are.
-        parts: u64,
-    },
     /// It was compacted.
     Made {
         /// How many segments it has.
@@ -74,7 +68,7 @@ pub(crate) async fn compact(
     if let Some(known) = segments.compaction(run).await?
         && known.end().head == end.head
     {
-        return mend(segments, run, end, &known).await;
+        return Ok(CompactionResult::Known);
     }
     let last = segments.having(run, end.head.seq).await?;
     let is_finished = last.events.last().is_some_and(|event| event.kind == "RunFinished");
@@ -89,7 +83,7 @@ pub(crate) async fn compact(
 ///
 /// # Errors
 /// As [`compact`].
-pub(super) async fn make(
+async fn make(
     segments: &Arc<Segments>,
     run: RunId,
     end: RunEnd,

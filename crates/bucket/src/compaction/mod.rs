@@ -14,7 +14,6 @@ mod compacted_run;
 mod directory;
 mod finding;
 mod making;
-mod mending;
 mod prompt_table;
 
 pub(crate) use compacted_run::Compaction;

@@ -97,8 +97,7 @@ fn a_part_that_is_cut_off_or_has_more_bytes_or_is_missing_is_named() {
         replaced(&whole, last, one);
         let said = said(&whole);
         assert!(said.contains(&format!("the object {} was changed", parts[0])), "{said}");
-        // The run itself is damaged only if the segments for which the part stands are gone.
-        assert_eq!(said.contains("seq 1: the object "), is_expired, "{said}");
+        assert!(said.contains("seq 1: the object "), "{said}");
     }
 }
 

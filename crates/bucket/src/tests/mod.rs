@@ -7,7 +7,6 @@ mod conformance;
 mod exchanges;
 mod faulty;
 mod ledgers;
-mod mending;
 mod model;
 mod races;
 mod repeating;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::error::{CliError, NAMES_DAMAGE, Status};
-use crate::gate::{self, UnverifiedArg};
+use crate::gate;
 use crate::global::Global;
 use crate::output::Output;
 use crate::runs::program::next_command;
@@ -53,13 +53,11 @@ pub(crate) struct Args {
     /// Replace the file of the proof if it exists.
     #[arg(long, requires = "proof")]
     force: bool,
-    #[command(flatten)]
-    at_once: UnverifiedArg,
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let selected = select::to_read(global, &args.run)?;
-    gate::show_run(&selected, args.at_once, output, |view| show(view, &args, global, output))
+    gate::show_run(&selected, output, |view| show(view, &args, global, output))
 }
 
 fn show(view: &RunView, args: &Args, global: &Global, output: &Output) -> Result<Status, CliError> {
@@ -131,7 +129,7 @@ fn not_proved(error: ProveError, selected: &RunSelection) -> CliError {
         (ProveError::NotFinished(run), Some(started)) if started.experiment == PROGRAM => {
             let resume = next_command("record --resume", selected.run, &[], &started);
             CliError::usage(error.to_string()).hint(format!(
-                "`retold {resume}` completes it, `retold abandon {run}` ends it as it is"
+                "`retold {resume}` completes it, `retold run --abandon {run}` ends it as it is"
             ))
         }
         _ => error.into(),
@@ -143,7 +141,7 @@ impl From<ProveError> for CliError {
         match error {
             ProveError::Log(error) => error.into(),
             ProveError::NotFinished(run) => CliError::usage(error.to_string()).hint(format!(
-                "`retold run --resume {run}` completes it, `retold abandon {run}` ends it as it is"
+                "`retold run --resume {run}` completes it, `retold run --abandon {run}` ends it as it is"
             )),
             ProveError::NoAnswer { .. } => CliError::usage(error.to_string()),
             other => CliError::new(Status::Difference, other.to_string()).hint(NAMES_DAMAGE),

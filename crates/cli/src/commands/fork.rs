@@ -15,6 +15,7 @@ use crate::runs::program::{
 use crate::select;
 use retold::audit::Target;
 use retold::event::{Event, RunStarted};
+use retold::exchange::lost_events;
 use retold::id::RunId;
 use retold::log::{Reader, RunEvents};
 use retold::run::latest_start;
@@ -103,7 +104,9 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     }
     let is_of_asking = |change: &String| global.studies.is_of_asking(&started.experiment, change);
     let is_same = overrides.iter().all(is_of_asking) && prompts.is_none() && !model.names_model();
-    if at.is_none() && is_same && !retry_failed {
+    // What is lost is asked again.
+    let is_whole = lost_events(reader.as_mut(), selected.run)?.is_none();
+    if at.is_none() && is_same && !retry_failed && is_whole {
         let error = CliError::usage("this fork would be identical to its parent");
         let error = match overrides.is_empty() {
             true => error,

@@ -6,8 +6,10 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::model::ModelArgs;
 use crate::output::Output;
+use crate::runs::abandon::abandon;
 use crate::runs::config::NamedConfig;
 use crate::runs::folder::FolderArgs;
+use crate::runs::merge::merge;
 use crate::runs::record::{StudyRecording, record};
 use crate::runs::resume::{same_study, this_run};
 use crate::runs::several::{SeveralRuns, run_all};
@@ -36,14 +38,20 @@ use retold_study::shard::Shard;
 /// With --resume, the experiment runs again from the start: whatever is in the log is answered from
 /// the log, and only the rest is asked. Nothing is asked twice except calls that were in flight.
 ///
-/// With --shard and --until, several machines record one study: docs/guide/machines.md describes it.
+/// With --shard and --until, several machines record one study: docs/guide/machines.md describes it. --merge then makes one run
+/// of the shards, as if one machine had run it: the whole study is run again, each answer is taken from the shard that has it,
+/// and nothing is asked. If no shard has an answer, the merge stops and says which shard to continue; afterwards, the same command
+/// continues. All shards are in one log: `retold copy` brings those of other machines there. If a study needs the answers of
+/// all participants for what comes next, the merged run stops after the last phase that the shards have, and --resume continues
+/// it.
 ///
 /// `retold record --resume RUN -- CMD` continues the run of a program, and `retold import` that of
 /// an original run.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The config file (YAML); several to run at the same time. With --resume, runs (first digits of their ids, their
-    /// names, or `latest`) can be named instead; if left out, it is the last unfinished run in the log.
+    /// names, or `latest`) can be named instead; if left out, it is the last unfinished run in the log. With --abandon, a run,
+    /// and with --merge, all shards of a study.
     #[arg(value_name = "CONFIG|RUN", required_unless_present_any = ["resume", "config_file"])]
     configs: Vec<PathBuf>,
     /// The config file, as the program of the deliberation's document names it.
@@ -67,9 +75,16 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "resume")]
     new: bool,
     /// Record only one shard of the study, as a run of its own: 3/16 is the third of 16, which as many machines may record at
-    /// the same time. `retold merge` makes one run of them.
+    /// the same time. --merge makes one run of them.
     #[arg(long, value_name = "SHARD")]
     shard: Option<Shard>,
+    /// Make one run of the shards that are named.
+    #[arg(long, conflicts_with_all = ["config_file", "experiment", "settings", "log_limit", "resume", "new", "shard", "until", "ModelArgs"])]
+    merge: bool,
+    /// End the unfinished run that is named for good: it can never be resumed. Its record is kept, and can be shown, replayed,
+    /// exported and forked like any other. This is an event of the run, and cannot be undone.
+    #[arg(long, conflicts_with_all = ["config_file", "experiment", "settings", "log_limit", "resume", "new", "shard", "until", "merge", "FolderArgs", "ModelArgs"])]
+    abandon: bool,
     /// Stop after a phase, such as phase_3 of a deliberation or round_2 of a game. --resume continues the run.
     #[arg(long, value_name = "PHASE")]
     until: Option<String>,
@@ -91,10 +106,21 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         resume,
         new,
         shard,
+        merge: merges,
+        abandon: abandons,
         until,
         folder,
     } = args;
     let mut named: Vec<PathBuf> = configs.into_iter().chain(config_file).collect();
+    if merges {
+        return merge(&named_runs(&named), folder, global)?.go(global, output);
+    }
+    if abandons {
+        return match named_runs(&named).as_slice() {
+            [run] => abandon(run, global, output),
+            _ => Err(CliError::usage("--abandon ends one run: name it")),
+        };
+    }
     let is_run = |named: &PathBuf| !names_a_file(global, &named.to_string_lossy());
     if resume
         && (named.is_empty() || named.iter().any(is_run))
@@ -137,4 +163,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let seat = None;
     let recording = StudyRecording { config, study, model, log_limit, new, folder, seat, until };
     record(recording, global, output)
+}
+
+fn named_runs(named: &[PathBuf]) -> Vec<String> {
+    named.iter().map(|name| name.to_string_lossy().into_owned()).collect()
 }

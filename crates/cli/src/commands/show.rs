@@ -5,9 +5,9 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::again::{begins, spell_commands};
+use crate::again::{begins, file_of, spell_commands};
 use crate::error::{CliError, Status};
-use crate::gate::{self, UnverifiedArg};
+use crate::gate;
 use crate::global::Global;
 use crate::output::{Output, count_of, group_digits};
 use crate::pager::PagerArg;
@@ -20,19 +20,20 @@ use crate::select::{self, RunAsOf, RunSelection};
 use crate::views::audit;
 use crate::views::event::as_json;
 use crate::views::last_writer;
-use crate::views::origin::origin;
-use crate::views::{program, readable_rest, state};
+use crate::views::origin::{lost_text, origin};
+use crate::views::{program, state};
 use retold::audit::Target;
 use retold::effective::EffectiveDecisions;
 use retold::escaping::printable;
 use retold::event::RunFinished;
+use retold::exchange::lost_events;
 use retold::id::{RunId, Seq};
 use retold::log::{CheckedReader, Reader};
 use retold::members::Members;
 use retold::model::NOT_READ;
 use retold::prompt::Request;
 use retold::run::{Report, RunRecord, Shortcomings};
-use retold_archive::{Damage, RunView, without_end};
+use retold_archive::{RunView, without_end};
 use retold_study::studies::Studies;
 use retold_wire::PROGRAM;
 
@@ -70,13 +71,11 @@ pub(crate) struct Args {
     #[arg(long)]
     canonical: bool,
     #[command(flatten)]
-    at_once: UnverifiedArg,
-    #[command(flatten)]
     pager: PagerArg,
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { what, part, at, canonical, at_once, pager } = args;
+    let Args { what, part, at, canonical, pager } = args;
     if canonical && part.is_some() {
         let message = "--canonical prints a prompt by its hash, not by its run and call";
         return Err(
@@ -102,7 +101,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         }
         Err(e) => return Err(e),
     };
-    gate::show_run(&selected, at_once, output, |view| show(view, part.as_ref(), at, global, output))
+    gate::show_run(&selected, output, |view| show(view, part.as_ref(), at, global, output))
 }
 
 /// Shows a run, or a part of it as it was before any damage.
@@ -113,29 +112,7 @@ fn show(
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let shown =
-        || shown_of(&RunSelection::before_damage(view), part, at, view.damage(), global, output);
-    let Some(damage) = view.damage() else { return shown() };
-    // A part is shown even if another one is damaged, but not as if nothing had happened.
-    let of_part = (part.is_some() || at.is_some()).then(shown);
-    match of_part {
-        Some(Ok(status)) => Ok(status),
-        of_part => {
-            let rest = readable_rest::show(view, damage, part, output)?;
-            // Why there is no state says more than that the run is damaged.
-            of_part.filter(|_| at.is_some()).unwrap_or(Ok(rest))
-        }
-    }
-}
-
-fn shown_of(
-    selected: &RunSelection,
-    part: Option<&Target>,
-    at: Option<u64>,
-    damage: Option<&Damage>,
-    global: &Global,
-    output: &Output,
-) -> Result<Status, CliError> {
+    let (selected, damage) = (&RunSelection::before_damage(view), view.damage());
     let until = at.map(|at| selected.as_of(at, damage)).transpose()?;
     let (selected, until) = match &until {
         Some(RunAsOf { selected, at, end }) => (selected, Some((*at, *end))),
@@ -278,6 +255,7 @@ fn show_run(
         started, finished, answers, reused, decisions, failed_attempts, events, ..
     } = record;
     let state = until.map(|until| state::of(studies, reader, run, until)).transpose()?;
+    let lost = lost_events(reader, run)?;
     let checked_events = reader.checked_events();
     let (parent, shards) = (started.forked_from, &started.merged_from);
     let log = selected.log.backend().as_ref();
@@ -312,6 +290,9 @@ fn show_run(
         if !shards.is_empty() {
             object.set("merged_from", json!(shards));
         }
+        if let Some(lost) = &lost {
+            object.set("lost", json!(lost));
+        }
         if let Some(shard) = shard_of(&started) {
             object.set("shard", shard.to_string().into());
         }
@@ -333,6 +314,9 @@ fn show_run(
     }
     if let Some(origin) = origin(&started) {
         let _ = writeln!(text, "{origin}");
+    }
+    if let Some(lost) = &lost {
+        let _ = writeln!(text, "{}", lost_text(lost));
     }
     if let Some(shard) = shard_of(&started) {
         let merge = merge_command(&started, studies).map_or_else(String::new, |merge| {
@@ -363,6 +347,10 @@ fn show_run(
         }
         None if until.is_some_and(|(at, end)| at < end) => {
             text.push_str("it had not ended by then\n");
+        }
+        None if output.has_damage() && file_of(run).is_none() => {
+            let copy = spell_commands("`retold copy --to NEW` makes a new run of what is left");
+            let _ = writeln!(text, "damaged: {copy}");
         }
         None if is_running => {
             let (retold, run) = (begins(), run.short(8));

@@ -18,10 +18,10 @@ use crate::views::run_figures;
 use crate::views::stats::text;
 use retold::event::Event;
 use retold::id::{RunId, Seq};
-use retold::log::{CheckedReader, Reader};
+use retold::log::Reader;
 use retold::model::Prices;
 use retold::totals::{Figures, Totals};
-use retold_archive::{RunView, VerifyDepth, without_end};
+use retold_archive::{RunView, without_end};
 use retold_figures::{Estimate, Figure, FigureTable};
 
 /// Show runs in numbers: what came out, tokens, cost, latency, methods.
@@ -86,11 +86,10 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let Args { runs, figures, prices: file } = args;
     let prices = prices(file.as_deref())?;
     let sources = select::each_once(select::sources_to_read(global, &runs)?, |of| of.run);
-    let views = gate::views(&select::runs_of(&sources), VerifyDepth::Whole, output)?;
+    let views = gate::views(&select::runs_of(&sources))?;
     gate::through(&views, output, || {
-        let before_damage: Vec<RunSelection> =
-            views.iter().map(RunSelection::before_damage).collect();
-        let tables = figures.tables(&before_damage, global)?;
+        let runs: Vec<RunSelection> = views.iter().map(RunSelection::up_to_damage).collect();
+        let tables = figures.tables(&runs, global)?;
         let mut all = Vec::new();
         for (source, view) in sources.iter().zip(&views) {
             let headline = match figures.is_empty() {
@@ -107,8 +106,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             return Ok(Status::Fine);
         }
         let mut shown = String::new();
-        for ((source, view), stats) in sources.iter().zip(&views).zip(&all) {
-            shown.push_str(&heading(source, view, stats));
+        for (source, stats) in sources.iter().zip(&all) {
+            shown.push_str(&heading(source, stats));
             if !stats.headline.is_empty() {
                 shown.push_str(&headline_table(&stats.headline));
                 shown.push('\n');
@@ -129,14 +128,14 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     })
 }
 
-/// The headline figures of a run, from what is before its damage.
+/// The headline figures of a run.
 fn headline_of(view: &RunView, global: &Global) -> Result<Vec<Estimate>, CliError> {
-    let mut reader = CheckedReader::new(view.before_damage().reader()?);
+    let mut reader = view.log().checked_reader()?;
     let figures = figures_of(global.studies, &mut reader, view.run())?;
     Ok(figures.iter().map(Figure::estimate).collect())
 }
 
-/// The numbers of a run; only what is before its damage is counted.
+/// The numbers of a run.
 fn stats_of(
     source: &RunSource,
     view: &RunView,
@@ -144,15 +143,13 @@ fn stats_of(
     prices: &Prices,
     global: &Global,
 ) -> Result<StatsObject, CliError> {
-    let (log, run) = (view.before_damage(), view.run());
-    let mut reader = CheckedReader::new(log.reader()?);
+    let (log, run) = (view.log(), view.run());
+    let mut reader = log.checked_reader()?;
     let started = select::run_start(&mut reader, run)?;
     let mut totals = Totals::new(run);
     while totals.read_on(&mut reader)? {}
-    if view.damage().is_none() {
-        totals.read_accepted(&mut CheckedReader::new(log.reader()?))?;
-        totals.read_shards(&mut CheckedReader::new(log.reader()?))?;
-    }
+    totals.read_accepted(&mut log.checked_reader()?)?;
+    totals.read_shards(&mut log.checked_reader()?)?;
     let (experiment, simulated) = (started.experiment, source.simulated);
     let outcome = outcome(&mut reader, run, totals.end())?;
     let totals = totals.figures(prices, global.studies.parsers());
@@ -160,15 +157,11 @@ fn stats_of(
 }
 
 /// What is said of a run before its numbers.
-fn heading(source: &RunSource, view: &RunView, stats: &StatsObject) -> String {
-    let mut shown = match view.damage() {
-        Some(_) => "only the events before it are counted\n".to_owned(),
-        None => String::new(),
-    };
+fn heading(source: &RunSource, stats: &StatsObject) -> String {
     let log = source.log.backend().as_ref();
     let without_end = || without_end(log, log.file(), source.run);
     let ended = stats.outcome.as_deref().unwrap_or_else(without_end);
-    shown.push_str(&format!("{}: {}, {ended}\n", source.name(), stats.experiment));
+    let mut shown = format!("{}: {}, {ended}\n", source.name(), stats.experiment);
     if source.simulated {
         shown.push_str(select::SIMULATED);
     }

@@ -238,7 +238,7 @@ impl From<PhaseError> for CliError {
         let message = error.to_string();
         match error {
             PhaseError::Unknown { shard: true, .. } => CliError::usage(message).hint(
-                "later phases need the answers of all shards: `retold merge` makes one run of them, and `retold run \
+                "later phases need the answers of all shards: `retold run --merge` makes one run of them, and `retold run \
                  --resume` continues it",
             ),
             _ => CliError::usage(message),

@@ -21,8 +21,7 @@ pub(crate) const NOTHING_IMPORTED: &str = "nothing was imported";
 
 /// What to do about a log that has lost events.
 pub(crate) const LOST: &str = "nothing is written to it, so that what is left can be saved: `retold verify` \
-    names everything that is lost, `retold export RUN FILE` saves a run that is intact; restore a copy of the log, or continue \
-    without what is lost with `retold verify --accept-loss`";
+    names everything that is lost, and `retold copy --to NEW` brings what is left to a new log; or restore a copy of this one";
 
 /// The hint that names the command which finds all damage in a log.
 pub(crate) const NAMES_DAMAGE: &str = "`retold verify` names everything that is damaged";
@@ -81,19 +80,13 @@ pub(crate) struct CliError {
     pub(crate) hints: Vec<String>,
     /// For a run of which nothing is left: the finding in the banner, with the run if it is known.
     pub(crate) damage: Option<Box<Finding>>,
-    /// The run in which something is damaged, if it is one of a log.
-    pub(crate) damaged_run: Option<RunId>,
+    /// The damage that was met as a run of a log was read.
+    pub(crate) met: Option<Box<(RunId, Damage)>>,
 }
 
 impl CliError {
     pub(crate) fn new(status: Status, message: impl Into<String>) -> Self {
-        CliError {
-            status,
-            message: message.into(),
-            hints: Vec::new(),
-            damage: None,
-            damaged_run: None,
-        }
+        CliError { status, message: message.into(), hints: Vec::new(), damage: None, met: None }
     }
 
     pub(crate) fn usage(message: impl Into<String>) -> Self {
@@ -141,7 +134,7 @@ impl CliError {
 
     /// The JSON that `--json` prints.
     pub(crate) fn as_json(&self) -> Value {
-        let CliError { status, message, hints, damage: _, damaged_run: _ } = self;
+        let CliError { status, message, hints, damage: _, met: _ } = self;
         let message: String = message.trim_end().chars().take(LONGEST_MESSAGE).collect();
         json!({"error": {"message": message, "hints": hints, "exit_code": status.code()}})
     }

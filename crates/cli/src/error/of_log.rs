@@ -4,8 +4,9 @@ use std::path::Path;
 
 use super::{ANOTHER_COPY, CliError, LOST, NAMES_DAMAGE, Status, is_of_recording};
 use crate::log_place;
+use retold::id::RunId;
 use retold::log::{Fault, LogError, SegmentFault};
-use retold_archive::{BucketUrl, BucketUrlError};
+use retold_archive::{BucketUrl, BucketUrlError, Damage, is_of_compaction};
 
 impl From<LogError> for CliError {
     fn from(error: LogError) -> Self {
@@ -85,6 +86,9 @@ impl From<LogError> for CliError {
             LogError::Corrupt { fault, .. } if is_of_recording(fault) => {
                 (Status::Difference, ANOTHER_COPY.to_owned())
             }
+            LogError::Corrupt { run, fault, .. } if let Some(hint) = without_compaction(*run, fault) => {
+                (Status::Difference, hint)
+            }
             LogError::Corrupt { .. }
             | LogError::CorruptLedger { .. }
             | LogError::CorruptRequest { .. } => (Status::Difference, NAMES_DAMAGE.to_owned()),
@@ -96,11 +100,11 @@ impl From<LogError> for CliError {
                 (Status::Io, "`retold verify` shows whether the file is damaged".to_owned())
             }
         };
-        let damaged_run = match error {
-            LogError::Corrupt { run, .. } => Some(run),
+        let met = match error {
+            LogError::Corrupt { run, seq, fault } => Some((run, Damage { seq, fault: *fault })),
             _ => None,
         };
-        CliError { damaged_run, ..CliError::new(status, message).hint(hint) }
+        CliError { met: met.map(Box::new), ..CliError::new(status, message).hint(hint) }
     }
 }
 
@@ -110,5 +114,20 @@ fn put_back(fault: &Fault) -> Option<String> {
     Some(format!(
         "nothing is written to it: put {object} back, which holds {holds}, or copy the runs to another log with `retold \
          copy --to LOG`"
+    ))
+}
+
+/// What to do about an object that `copy --compact` made.
+fn without_compaction(run: RunId, fault: &Fault) -> Option<String> {
+    let (Fault::Segment(SegmentFault::Missing { object })
+    | Fault::Segment(SegmentFault::Changed { object, .. })) = fault
+    else {
+        return None;
+    };
+    let (folder, _) = object.rsplit_once('/').filter(|_| is_of_compaction(object))?;
+    Some(format!(
+        "if the objects in runs/{run} are still there, delete {folder}: the run is read from them again, and `retold copy {} \
+         --compact` compacts it again",
+        run.short(8)
     ))
 }

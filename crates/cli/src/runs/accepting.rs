@@ -47,7 +47,7 @@ pub(crate) fn begin_by(source: &RunSource, model: Option<Value>) -> Result<Accep
         .hint("import it first, with `retold import FILE`"));
     }
     let mut reader = source.log.reader()?;
-    let verified = select::sound(reader.as_mut(), source.run, "nothing was accepted")?;
+    let verified = select::sound(&source.log, source.run, "nothing was accepted")?;
     let mut started = select::run_start(reader.as_mut(), source.run)?;
     started.model = model.unwrap_or(started.model);
     Ok(AcceptedRun::begin(new_run_id()?, source.run, verified.head, &started, clock::now())?)

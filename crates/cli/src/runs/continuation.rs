@@ -47,7 +47,7 @@ pub(crate) fn command(studies: &Studies, started: &RunStarted, name: &str) -> St
     if *experiment == retold_judge::NAME {
         let of = started.settings["experiment"]["of"].as_str().unwrap_or("RUN");
         let of = if of.len() == 16 { &of[..8] } else { "RUN" };
-        return format!("judge {of} --config FILE --resume");
+        return format!("score judge {of} --config FILE --resume");
     }
     format!("run --resume {name}")
 }

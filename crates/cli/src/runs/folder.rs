@@ -52,11 +52,6 @@ pub(crate) struct FolderArgs {
 const NO_OUTPUTS: &str = "no_outputs";
 
 impl FolderArgs {
-    /// For a run that starts.
-    pub(crate) fn starting(no_outputs: bool, new_folder: bool) -> Self {
-        FolderArgs { no_outputs, new_folder, ..FolderArgs::default() }
-    }
-
     /// Adds what a resume needs to know to a run's settings.
     pub(crate) fn remember(self, settings: &mut serde_json::Value) {
         let Some(settings) = settings.as_object_mut() else { return };

@@ -85,7 +85,7 @@ pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
         ..started
     };
     let (run, experiment) = (new_run_id()?, started.experiment.clone());
-    select::sound(log.reader()?.as_mut(), parent, "nothing was started")?;
+    select::sound(&log, parent, "nothing was started")?;
     let (mut folder, mut claims) = (None, Vec::new());
     // What asks something else is another study. Its settings name the folder of its parent, so that it has none.
     if asks_the_same {

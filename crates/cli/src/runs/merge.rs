@@ -18,18 +18,20 @@ use retold::model::RequestForm;
 use retold::run::{Mode, how_it_ended, latest_start};
 use retold_study::study::{SettingsOf, Study, StudySettings};
 
-/// A merge of runs of a log. If the same runs were merged before, that run continues.
+/// A merge of the runs with these names. If the same runs were merged before, that run continues.
 pub(crate) fn merge(
-    log: &Log,
-    runs: &[RunId],
+    names: &[String],
     folder: FolderArgs,
     global: &Global,
 ) -> Result<PendingRun, CliError> {
+    let log = &select::open(global)?;
+    let runs = names.iter().map(|name| Ok(select::find(log, name, global)?.run));
+    let runs = select::each_once(runs.collect::<Result<Vec<RunId>, CliError>>()?, |run| *run);
     let mut reader = log.reader()?;
     let shards = runs.iter().map(|run| ShardRun::new(reader.as_mut(), *run));
     let shards = complete(shards.collect::<Result<Vec<_>, _>>()?)?;
     for shard in &shards {
-        select::sound(reader.as_mut(), shard.run, "nothing was merged")?;
+        select::sound(log, shard.run, "nothing was merged")?;
     }
     let merged_from: Vec<RunId> = shards.iter().map(|shard| shard.run).collect();
     let [first, ..] = shards.as_slice() else {

@@ -1,5 +1,6 @@
 //! Executes runs: recording, continuing, forking, and what these have in common.
 
+pub(crate) mod abandon;
 pub(crate) mod accepting;
 pub(crate) mod answers;
 pub(crate) mod asking_so_far;

@@ -270,7 +270,7 @@ fn prepare(
         OutputFolder::new(global.studies, &started.experiment, &settings.experiment, folder)?;
     // A finished run is only read, and is checked while it is read.
     if !is_finished {
-        select::sound(log.reader()?.as_mut(), run, "nothing was asked")?;
+        select::sound(&log, run, "nothing was asked")?;
         // If somebody writes it, that is said before another run of the same command begins.
         drop(log.backend().lease(run)?);
         // A process of this machine has the lease or has ended; of another, nothing is known.

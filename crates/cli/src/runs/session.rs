@@ -361,7 +361,7 @@ struct InterruptNotice {
 impl InterruptNotice {
     fn of<'a>(sessions: impl IntoIterator<Item = &'a StudyExecution>, global: &Global) -> Self {
         let runs = sessions.into_iter().map(|of| (of.run, of.started.experiment.clone()));
-        InterruptNotice { output: Output::new(global), runs: runs.collect() }
+        InterruptNotice { output: Output::new(global.json, global.quiet), runs: runs.collect() }
     }
 
     /// With `--json`, prints the single object that a program expects.

@@ -128,5 +128,5 @@ pub(crate) fn merge_command(started: &RunStarted, studies: &Studies) -> Option<S
     let base = name.rsplit_once(&format!("-{}of{of}", shard.number()))?.0;
     // A name that cannot be typed as shown is foreign text.
     let base = quote(base)?;
-    Some(format!("merge {base}-{{1..{of}}}of{of}"))
+    Some(format!("run --merge {base}-{{1..{of}}}of{of}"))
 }

@@ -14,7 +14,6 @@ use crate::runs::figures::figures_of;
 use crate::select::SIMULATED;
 use crate::views::columns::{Column, align};
 use retold::event::RunStarted;
-use retold::log::CheckedReader;
 use retold::members::Members;
 use retold::model::Prices;
 use retold::totals::{Totals, dollars};
@@ -113,7 +112,7 @@ fn read(
     let dollars = cost.dollars.filter(|_| cost.is_complete && !concluded.simulated);
     let headline = match concluded.outcome() {
         "finished" => {
-            let mut reader = CheckedReader::new(log.reader()?);
+            let mut reader = log.checked_reader()?;
             let figures = figures_of(global.studies, &mut reader, run)?;
             figures.iter().map(Figure::estimate).collect()
         }

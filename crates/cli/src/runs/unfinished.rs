@@ -98,7 +98,7 @@ pub(crate) fn none_of(
         return Err(CliError::usage(format!("run {run} of {what} is unfinished{holds}"))
             .hint(go_on)
             .hint(format!(
-                "`retold abandon {run}` ends it for good; --new starts another run in addition"
+                "`retold run --abandon {run}` ends it for good; --new starts another run in addition"
             )));
     }
     Ok(claim)

@@ -89,7 +89,7 @@ pub(crate) fn merge_again(
     started: &RunStarted,
 ) -> Result<String, CliError> {
     let names = started.merged_from.iter().map(|run| short_name(reader, *run));
-    Ok(format!("merge {}", names.collect::<Result<Vec<String>, _>>()?.join(" ")))
+    Ok(format!("run --merge {}", names.collect::<Result<Vec<String>, _>>()?.join(" ")))
 }
 
 fn then_merge(reader: &mut dyn Reader, started: &RunStarted) -> Result<String, CliError> {

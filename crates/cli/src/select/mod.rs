@@ -10,6 +10,7 @@ mod source;
 pub(crate) use named::{each_once, find, names_a_file};
 pub(crate) use opened::{
     open, open_to_read, open_to_read_silently, open_to_verify, open_to_verify_silently,
+    report_damage,
 };
 pub(crate) use recording::{is_log, to_serve};
 pub(crate) use run::{

@@ -52,7 +52,7 @@ pub(crate) fn open_to_verify(global: &Global) -> Result<Log, CliError> {
 }
 
 /// Reports the losses and the damage of a log on stderr.
-fn report_damage(log: Log) -> Log {
+pub(crate) fn report_damage(log: Log) -> Log {
     let lost = log.backend().losses();
     if !lost.is_empty() {
         for problem in &lost {

@@ -89,12 +89,8 @@ pub(crate) fn run_start(reader: &mut dyn Reader, run: RunId) -> Result<RunStarte
 ///
 /// # Errors
 /// [`CliError`] with the damage and exit code 1, or if the log cannot be read.
-pub(crate) fn sound(
-    reader: &mut dyn Reader,
-    run: RunId,
-    nothing: &str,
-) -> Result<Verification, CliError> {
-    let verified = verify_run(reader, run, None)?;
+pub(crate) fn sound(log: &Log, run: RunId, nothing: &str) -> Result<Verification, CliError> {
+    let verified = verify_run(log.backend().reader()?.as_mut(), run, None)?;
     match &verified.finding {
         None => Ok(verified),
         Some(finding) => Err(CliError::new(Status::Difference, finding.to_string())

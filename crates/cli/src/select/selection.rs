@@ -25,7 +25,7 @@ impl RunSelection {
 
     /// A reader that checks every event it returns, for output to people.
     pub(crate) fn checked_reader(&self) -> Result<CheckedReader, CliError> {
-        Ok(CheckedReader::new(self.log.reader()?))
+        Ok(self.log.checked_reader()?)
     }
 }
 

@@ -10,9 +10,8 @@ use crate::select::selection::RunSelection;
 use retold::exchange::{is_recording, read_exchanges};
 use retold::id::RunId;
 use retold::jsonl::JsonlReader;
-use retold::log::{CheckedReader, Log, LogError};
+use retold::log::{CheckedReader, Log};
 use retold::run::clock;
-use retold_archive::{Damage, first_untrusted};
 
 /// A run whose answers are read, or a file of exchanges.
 pub(crate) struct RunSource {
@@ -28,7 +27,7 @@ impl RunSource {
     /// A reader that checks every event it returns: decisions about changed answers would be
     /// worthless.
     pub(crate) fn checked_reader(&self) -> Result<CheckedReader, CliError> {
-        Ok(CheckedReader::new(self.log.reader()?))
+        Ok(self.log.checked_reader()?)
     }
 
     /// Its name for messages.
@@ -88,19 +87,12 @@ pub(crate) fn runs_of(sources: &[RunSource]) -> Vec<(&Log, RunId)> {
 
 fn answers_of(selected: RunSelection) -> Result<RunSource, CliError> {
     let RunSelection { log, run } = selected;
-    let simulated = match run_start(log.reader()?.as_mut(), run) {
-        Ok(started) => started.is_simulated(),
-        Err(error) => {
-            return Err(match first_untrusted(log.backend().as_ref(), run)? {
-                Some(damage) => {
-                    let Damage { seq, fault } = damage.clone();
-                    let first = CliError::from(LogError::corrupt(run, seq, fault));
-                    first.hints_of(error).damage(Some(run), damage)
-                }
-                None => error,
-            });
-        }
-    };
+    let started = run_start(log.reader()?.as_mut(), run);
+    let started = started.map_err(|error| match error.met.as_deref().cloned() {
+        Some((run, met)) => error.damage(Some(run), met),
+        None => error,
+    })?;
+    let simulated = started.is_simulated();
     Ok(RunSource { log, run, file: None, simulated })
 }
 

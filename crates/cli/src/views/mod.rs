@@ -17,7 +17,6 @@ pub(crate) mod last_writer;
 pub(crate) mod left;
 pub(crate) mod origin;
 pub(crate) mod program;
-pub(crate) mod readable_rest;
 pub(crate) mod run_figures;
 pub(crate) mod state;
 pub(crate) mod stats;

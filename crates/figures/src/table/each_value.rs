@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::gather::{Counted, GroupDraws};
 use super::group::GroupValue;
+use super::value_name::name_of;
 use crate::ClusteredDraws;
 
 /// The most different values whose shares are shown.
@@ -15,11 +16,6 @@ const MOST: usize = 20;
 /// How many of them an error names, and how much of each.
 const NAMED: usize = 5;
 const LONGEST: usize = 40;
-
-/// The name of a value: a text is its own name.
-pub(super) fn name_of(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
 
 /// The values of a figure, by group and cluster.
 #[derive(Debug, Default)]

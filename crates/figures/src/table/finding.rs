@@ -8,7 +8,7 @@ use retold::escaping::printable;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::each_value::name_of;
+use super::value_name::name_of;
 use crate::definition::{Measure, ValueComparison};
 
 /// How many different values are named, and how much of each.

@@ -9,6 +9,7 @@ mod label;
 mod suggested;
 #[cfg(test)]
 mod tests;
+mod value_name;
 mod words;
 
 use std::collections::BTreeSet;

@@ -5,7 +5,6 @@ use retold::char_boundary::floor;
 use retold::check::{Change, CheckError, DecisionCheck, DecisionPart, DecisionSide, check};
 use retold::decide::{Again, Choices, ParserParams, RegisteredParser, Selection};
 use retold::escaping::{inert_lines, printable};
-use retold::log::CheckedReader;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -104,7 +103,7 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     let (site, run, named) = (of.asked.site.clone(), of.head.run, to.clone());
     let key = (run, of.head.head.seq, to.clone());
     let stand = of.asked.site.checks.stand(key, move |progress| {
-        let mut reader = CheckedReader::new(site.reader().map_err(|error| error.to_string())?);
+        let mut reader = site.reader().map_err(|error| error.to_string())?;
         let parsers = site.studies.parsers();
         let file = site.parser_file(&named);
         let mut named = match named.as_str() {
@@ -121,7 +120,7 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
         let choice =
             Selection { by, params: &params, only: None, choices: Choices::First, parsers };
         let mut done = 0;
-        let checked = check::<CheckError>(&mut reader, run, choice, |_, _| {
+        let checked = check::<CheckError>(reader.as_mut(), run, choice, |_, _| {
             done += 1;
             progress.at(done);
             Ok(())

@@ -40,7 +40,7 @@ impl RunPageRequest<'_> {
     /// # Errors
     /// [`PageError::Untrusted`], which names the page that shows it.
     pub(super) fn trusted_for_a_file(&self, page: &str) -> Result<(), PageError> {
-        let Some(Damage { seq: from, fault }) = self.asked.site.verdict(&self.head).from else {
+        let Some(Damage { seq: from, fault }) = self.asked.site.damage(&self.head) else {
             return Ok(());
         };
         let message = format!(

@@ -60,7 +60,7 @@ impl Follow {
     /// Why the run is not followed any more. Damage that was found before comes first.
     fn trouble(&self, site: &Arc<Site>, error: &PageError) -> String {
         let head = site.find(&self.run.to_string()).ok();
-        let known = head.and_then(|head| site.verdict(&head).from);
+        let known = head.and_then(|head| site.damage(&head));
         match known {
             Some(Damage { seq, fault }) => LogError::corrupt(self.run, seq, fault).to_string(),
             None => error.to_string(),

@@ -186,12 +186,15 @@ impl PageRequest<'_> {
         }
     }
 
-    /// Answers again if the page met damage that no check has found yet: the log has only just been changed.
+    /// Answers again if the page met damage that was not known yet: the log was changed since it was read.
     fn once_more(&self, error: PageError, of: Option<&RunHead>) -> Result<PageReply, PageError> {
-        let is_known = of.is_some_and(|head| self.site.verdict(head).is_damaged());
+        let is_known = of.is_some_and(|head| self.site.damage(head).is_some());
         match &error {
             PageError::Log(met) if met.is_damage() && !is_known && !self.again.replace(true) => {
-                self.site.doubt();
+                match of {
+                    Some(head) => self.site.forget(head.run),
+                    None => self.site.source.look_again(),
+                }
                 self.answer()
             }
             _ => Err(error),
@@ -210,7 +213,7 @@ impl PageRequest<'_> {
             _ if status == 404 => ("Not found", None),
             _ => ("This cannot be shown", None),
         };
-        let is_pending = of.as_ref().is_some_and(|(head, _)| self.site.is_being_checked(head.run));
+        let is_pending = of.as_ref().is_some_and(|(head, _)| self.site.is_being_read(head.run));
         let (notices, info) = match of {
             // If the log cannot be read, the error says so.
             Some((head, info)) => (notices(self.site, Some(&head)).unwrap_or_default(), Some(info)),
@@ -228,7 +231,7 @@ impl PageRequest<'_> {
         let info = run_info(self.site, reader.as_mut(), &head);
         // A list that cannot be read is reported by the page of all runs.
         let runs = reader.runs().map_or(0, |runs| runs.len());
-        self.site.check_runs([&head], reader.as_mut());
+        drop(self.site.roll(&head));
         Ok(RunPageRequest { asked: self, reader, head, info, runs, end: None })
     }
 
@@ -260,6 +263,8 @@ impl PageRequest<'_> {
                 of.end = Some(Seq(last + 1));
                 match page(of, what) {
                     Err(PageError::Log(error)) if error.is_damage() => untrusted(error),
+                    // What is asked for may be what is damaged.
+                    Err(PageError::NotFound(_)) => untrusted(error),
                     done => done,
                 }
             }
@@ -318,7 +323,7 @@ impl RunPageRequest<'_> {
         more: Vec<Notice>,
         data: T,
     ) -> Result<PageReply, PageError> {
-        let unfinished = unfinished || self.asked.site.is_being_checked(self.head.run);
+        let unfinished = unfinished || self.asked.site.is_being_read(self.head.run);
         let mut notices = notices(self.asked.site, Some(&self.head))?;
         notices.extend(more);
         if let Some(end) = self.end {

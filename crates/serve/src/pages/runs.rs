@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{PageReply, PageRequest};
 use crate::error::PageError;
-use crate::runs::{Notice, RunInfo, being_checked, dangers, notices, run_heads, run_info};
+use crate::runs::{Notice, RunInfo, dangers, notices, run_heads, run_info};
 
 /// Runs on one page.
 const MOST: usize = 100;
@@ -37,9 +37,6 @@ pub(super) fn page(asked: &PageRequest<'_>) -> Result<PageReply, PageError> {
     let before = asked.query.parse::<usize>("before")?.unwrap_or(all).min(all);
     let from = before.saturating_sub(MOST);
     let shown = heads.get(from..before).unwrap_or(&[]);
-    asked.site.check_runs(shown.iter().rev(), reader.as_mut());
-    let (is_pending, notice) = being_checked(asked.site, shown);
-    notices.extend(notice);
     // A run of which nothing is left is not in the list.
     for Finding { run, fault, .. } in deleted_runs(asked.site.source.backend()?.as_ref())? {
         let Some(of) = run.map(|run| run.to_string()) else { continue };
@@ -56,5 +53,5 @@ pub(super) fn page(asked: &PageRequest<'_>) -> Result<PageReply, PageError> {
         later: (before < all).then(|| to((before + MOST).min(all))),
         can_grow: asked.site.source.path().is_some(),
     };
-    asked.page(200, "runs", "Runs".to_owned(), None, notices, is_pending, data)
+    asked.page(200, "runs", "Runs".to_owned(), None, notices, false, data)
 }

@@ -56,7 +56,7 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     let query = &of.asked.query;
     let pointer = query.text("pointer")?;
     let wanted = query.parse::<u64>("at")?;
-    let damage = of.asked.site.verdict(&of.head).from;
+    let damage = of.asked.site.damage(&of.head);
     let slot = of.asked.site.roll(&of.head);
     let last = of.head.head.seq.max(slot.roll().end());
     // Neither a damaged event nor the events after it are folded.

@@ -1,6 +1,5 @@
 //! A run in numbers: what `retold stats` prints.
 
-use retold::log::CheckedReader;
 use retold::totals::{Figures, Totals};
 use serde::Serialize;
 
@@ -25,17 +24,18 @@ pub(super) fn page(of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     let (site, run) = (of.asked.site.clone(), of.head.run);
     let stand = of.asked.site.counted.stand((run, of.head.head.seq), move |progress| {
         let said = |error: retold::log::LogError| error.to_string();
-        let mut reader = CheckedReader::new(site.reader().map_err(said)?);
+        let mut reader = site.reader().map_err(said)?;
         let mut totals = Totals::new(run);
         let wrong = loop {
-            match totals.read_on(&mut reader) {
+            match totals.read_on(reader.as_mut()) {
                 Ok(true) => progress.at(totals.end().0),
                 Ok(false) => break None,
                 Err(error) => break Some(error.to_string()),
             }
         };
-        let mut others = CheckedReader::new(site.reader().map_err(said)?);
-        let read = totals.read_accepted(&mut others).and_then(|()| totals.read_shards(&mut others));
+        let mut others = site.reader().map_err(said)?;
+        let others = others.as_mut();
+        let read = totals.read_accepted(others).and_then(|()| totals.read_shards(others));
         Ok(RunTotals { totals, wrong: wrong.or(read.err().map(said)) })
     });
     let title = "In numbers".to_owned();

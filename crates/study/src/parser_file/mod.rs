@@ -27,6 +27,7 @@ mod number_first;
 mod numerals;
 mod options;
 mod part;
+mod pattern;
 mod rules;
 mod shape;
 mod strategy;

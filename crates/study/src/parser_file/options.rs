@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use regex::Regex;
 
+use super::pattern::built;
 use super::rules::FileRules;
-use super::strategy::built;
 use crate::config::ConfigProblem;
 use retold::patterns::PatternBudget;
 

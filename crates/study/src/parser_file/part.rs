@@ -6,7 +6,7 @@ use regex::Regex;
 
 use super::doubt::ReadingDoubt;
 use super::fields::{StrategyFields, check_name};
-use super::strategy::built;
+use super::pattern::built;
 use crate::config::ConfigProblem;
 use retold::patterns::PatternBudget;
 

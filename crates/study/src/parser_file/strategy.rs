@@ -8,21 +8,19 @@ use super::fields::{Pick, StrategyFields, check_name};
 use super::json_path::JsonPath;
 use super::json_search::JsonSearch;
 use super::part::{AnswerPart, SearchedPart, without_open_reasoning};
+use super::pattern::built;
 use super::rules::FileRules;
 use super::shape::Shape;
 use crate::config::ConfigProblem;
 use retold::decide::NOTHING_FOUND;
-use retold::escaping::printable;
 use retold::parse::{FoundValue, OwnStrategy, WholeAnswer};
-use retold::patterns::{PatternBudget, PatternError};
+use retold::patterns::PatternBudget;
 
 /// The most strategies of a parser.
 const MOST_STRATEGIES: usize = 100;
 
-/// The longest pattern, in bytes, and how large its program may be. Matching takes time in
-/// proportion to the text times the size of the program.
+/// The longest pattern, in bytes.
 const LONGEST_PATTERN: usize = 10_000;
-const LARGEST_PROGRAM: usize = 1 << 20;
 
 /// How many matches of a pattern are looked at: the time that each takes may grow with the text.
 const MOST_MATCHES: usize = 10_000;
@@ -219,24 +217,4 @@ pub(super) fn compile(
         return Err(ConfigProblem::new(key, message));
     }
     built(pattern, patterns, key)
-}
-
-pub(super) fn built(
-    pattern: &str,
-    patterns: &mut PatternBudget,
-    key: &str,
-) -> Result<Regex, ConfigProblem> {
-    patterns.compile(pattern, LARGEST_PROGRAM).map_err(|error| {
-        let message = match error {
-            PatternError::Syntax(error) => {
-                // The last line has the reason; those above it point into the pattern.
-                let said = error.to_string();
-                let said = said.lines().last().unwrap_or("").trim();
-                let said = said.strip_prefix("error: ").unwrap_or(said);
-                format!("this is not a regular expression: {}", printable(said, 200))
-            }
-            other => other.to_string(),
-        };
-        ConfigProblem::new(key, message)
-    })
 }

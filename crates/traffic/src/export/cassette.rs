@@ -61,7 +61,7 @@ type CassettePlace = (String, usize, String, Sample, Seq);
 /// # Errors
 /// [`ExportError`], and any error of `line`.
 pub fn export_cassette<E: From<ExportError> + From<LogError>>(
-    reader: Box<dyn Reader>,
+    reader: &mut dyn Reader,
     run: RunId,
     settings: &ProgramSettings,
     line: &mut dyn FnMut(&str) -> Result<(), E>,

@@ -16,7 +16,7 @@ use crate::notes::Notes;
 /// # Errors
 /// [`ExportError`], and any error of `line`.
 pub fn export_fine_tuning<E: From<ExportError> + From<LogError>>(
-    reader: Box<dyn Reader>,
+    reader: &mut dyn Reader,
     run: RunId,
     line: &mut dyn FnMut(&str) -> Result<(), E>,
 ) -> Result<(u64, Notes), E> {

@@ -14,7 +14,7 @@ use retold::event::{
 };
 use retold::exchange::ExportedExchanges;
 use retold::id::{CallPath, PromptHash, RunId, Sample, Seq};
-use retold::log::{CheckedReader, EventFault, LogError, Reader, RunEvents};
+use retold::log::{EventFault, LogError, Reader, RunEvents};
 use retold::model::{Content, HTTP};
 use retold::prompt::Request;
 use retold_wire::Transmission;
@@ -104,17 +104,16 @@ impl ExportedOutcome {
 }
 
 /// Calls `take` with each answer and failed attempt of a run, in order, and notes what no file has that is
-/// written of these. Every event is checked against its hash.
+/// written of these.
 fn each<E: From<LogError>>(
-    reader: Box<dyn Reader>,
+    reader: &mut dyn Reader,
     run: RunId,
     notes: &mut Notes,
-    mut take: impl FnMut(&mut CheckedReader, QuestionOutcome, &mut Notes) -> Result<(), E>,
+    mut take: impl FnMut(&mut dyn Reader, QuestionOutcome, &mut Notes) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut reader = CheckedReader::new(reader);
     let mut questions: BTreeMap<Seq, RequestSent> = BTreeMap::new();
     let mut events = RunEvents::new(run);
-    while let Some(stored) = events.next(&mut reader)? {
+    while let Some(stored) = events.next(reader)? {
         let seq = stored.seq;
         let event = stored.event().map_err(LogError::from)?;
         let (request, outcome) = match event {
@@ -143,7 +142,7 @@ fn each<E: From<LogError>>(
         let RequestSent { call, sample, prompt, labels, because: _ } = sent;
         let question = request;
         take(
-            &mut reader,
+            reader,
             QuestionOutcome { seq, question, call, sample, prompt, labels, outcome },
             notes,
         )?;
@@ -169,7 +168,7 @@ const FACT: &str = "fact";
 
 /// A stored request, which every question has.
 fn request(
-    reader: &mut CheckedReader,
+    reader: &mut dyn Reader,
     run: RunId,
     seq: Seq,
     prompt: PromptHash,

@@ -46,7 +46,7 @@ struct Interaction {
 /// # Errors
 /// [`ExportError`], and any error of `line`.
 pub fn export_vcrpy<E: From<ExportError> + From<LogError>>(
-    reader: Box<dyn Reader>,
+    reader: &mut dyn Reader,
     run: RunId,
     form: VcrpyForm,
     named: &BTreeMap<String, String>,

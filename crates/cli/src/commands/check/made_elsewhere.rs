@@ -5,7 +5,6 @@ use std::path::Path;
 
 use retold::escaping::printable;
 use retold::scores::{ComparedScores, ScoreFlip, Scorer, ScorerKind};
-use retold_archive::VerifyDepth;
 use serde_json::{Map, json};
 
 use super::Args;
@@ -36,7 +35,7 @@ pub(super) fn run(
         true => select::source(global, name)?,
         false => select::source_to_read(global, name)?,
     };
-    let views = [gate::view(&source.log, source.run, VerifyDepth::Whole, output)?];
+    let views = [gate::view(&source.log, source.run)?];
     source.log = views[0].log();
     gate::through(&views, output, || {
         let mut reader = source.checked_reader()?;

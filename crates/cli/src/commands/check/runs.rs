@@ -26,7 +26,6 @@ use retold::id::RunId;
 use retold::log::{EventFault, LogError, Reader};
 use retold::model::Prices;
 use retold::run::OtherDecision;
-use retold_archive::VerifyDepth;
 
 /// What one run was checked with, and what came of it.
 struct CheckedRun {
@@ -48,7 +47,7 @@ pub(super) fn run(args: &Args, global: &Global, output: &Output) -> Result<Statu
     if args.refold {
         sources.iter().try_for_each(refoldable)?;
     }
-    let views = gate::views(&select::runs_of(&sources), VerifyDepth::Whole, output)?;
+    let views = gate::views(&select::runs_of(&sources))?;
     for (source, view) in sources.iter_mut().zip(&views) {
         source.log = view.log();
     }

@@ -17,7 +17,6 @@ use crate::views::traffic::{as_json, upstream_urls, write_notes};
 use retold::exchange::{export_exchanges, export_recording};
 use retold::jsonl::{IfExists, JsonlWriter};
 use retold::members::Members;
-use retold_archive::VerifyDepth;
 use retold_traffic::{
     ExportError, Notes, VcrpyForm, export_cassette, export_fine_tuning, export_otlp, export_vcrpy,
     left_out,
@@ -107,12 +106,12 @@ impl Export<'_> {
                 let exported = export_exchanges(reader.as_mut(), *run, line)?;
                 Ok((exported.written, left_out(exported)))
             }
-            FileFormat::FineTuning => export_fine_tuning(reader, *run, line),
-            FileFormat::Otlp => export_otlp(reader, *run, line),
-            FileFormat::Cassette => export_cassette(reader, *run, &self.settings()?, line),
+            FileFormat::FineTuning => export_fine_tuning(reader.as_mut(), *run, line),
+            FileFormat::Otlp => export_otlp(reader.as_mut(), *run, line),
+            FileFormat::Cassette => export_cassette(reader.as_mut(), *run, &self.settings()?, line),
             FileFormat::Vcrpy => {
                 let settings = self.settings()?;
-                export_vcrpy(reader, *run, *form, upstreams, &settings, line)
+                export_vcrpy(reader.as_mut(), *run, *form, upstreams, &settings, line)
             }
         }
     }
@@ -174,10 +173,9 @@ pub(super) fn run(
         output.is_a_document();
     }
     let selected = select::run_of(select::open_to_read(global)?, &run, global)?;
-    let view = gate::view(&selected.log, selected.run, VerifyDepth::Whole, output)?;
+    let view = gate::view(&selected.log, selected.run)?;
     // A run that lost only its end is exported up to there; of a run that is damaged before, nothing is written.
-    if view.damage().is_some()
-        && !view.is_only_cut()?
+    if view.damage().is_some_and(|damage| damage.last_good().is_none())
         && let Some(error) = gate::error(view.run(), view.verdict())
     {
         return Err(error);
@@ -318,7 +316,7 @@ const OTHERS: &[(&[&str], &str)] = &[
         "`retold export RUN FOLDER --as outputs` writes tables as CSV",
     ),
     (&["parquet", "arrow", "feather"], "DuckDB can convert JSON Lines, or read the log itself"),
-    (&["db", "sqlite", "sqlite3"], "`retold backup FILE` writes a log"),
+    (&["db", "sqlite", "sqlite3"], "`retold copy --to FILE` writes a log"),
     (
         &["xz", "bz2", "zip", "7z", "tar", "tgz"],
         "use a name that ends in .gz or .zst for a compressed file",

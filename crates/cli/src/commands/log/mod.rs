@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 
 use crate::again::spell_commands;
 use crate::error::{CliError, Status, write_err};
-use crate::gate::{self, UnverifiedArg};
+use crate::gate;
 use crate::global::Global;
-use crate::output::{Output, THIS_RUN, count_of};
+use crate::output::{Output, count_of};
 use crate::pager::PagerArg;
 use crate::runs::continuation;
 use crate::select::{RunAsOf, RunSelection};
@@ -29,11 +29,11 @@ use never::{Never, never};
 use retold::escaping::printable;
 use retold::event::{AnswerReused, Event, ResponseReceived, StoredEvent};
 use retold::id::Seq;
-use retold::log::{EventFilter, Filtering, Log, LogError, is_being_written};
+use retold::log::{EventFilter, Filtering, Log, Reader, is_being_written};
 use retold::members::Members;
 use retold::model::{NOT_READ, UNENDED, is_not_read};
 use retold::run::how_it_ended;
-use retold_archive::{Damage, RunView, TolerantReader, Verdict, is_long};
+use retold_archive::RunView;
 
 /// Events in one read.
 const BATCH: usize = 1024;
@@ -79,8 +79,6 @@ pub(crate) struct Args {
     #[arg(long, requires = "run", conflicts_with = "most")]
     follow: bool,
     #[command(flatten)]
-    at_once: UnverifiedArg,
-    #[command(flatten)]
     pager: PagerArg,
 }
 
@@ -92,12 +90,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         None => runs::list(&select::open_to_read_silently(global)?, global, output),
         Some(name) => {
             let selected = select::to_read(global, name)?;
-            let at_once = match &args.search {
-                Some(_) => search::depth(&selected, args.at_once),
-                None => args.at_once,
-            };
             let can_grow = !select::names_a_file(global, name);
-            gate::show_run(&selected, at_once, output, |view| match args.follow {
+            gate::show_run(&selected, output, |view| match args.follow {
                 true => follow(view, can_grow, &args, global, output),
                 false => list(view, &args, global, output),
             })
@@ -108,7 +102,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
 /// Lists events: those that were searched for, or those up to an event, followed by the state there.
 fn list(view: &RunView, args: &Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let found = args.search.as_deref().map(|text| search::find(view, text, global)).transpose()?;
-    let selected = RunSelection { log: Log::new(view.untrusted_log().clone()), run: view.run() };
+    let selected = RunSelection::before_damage(view);
     let until = args.at.map(|at| selected.as_of(at, view.damage())).transpose()?;
     let state = match &until {
         Some(RunAsOf { selected, at, end }) => {
@@ -132,8 +126,7 @@ fn events(
     let run = view.run();
     let mut reader = log.reader()?;
     let reader = reader.as_mut();
-    // What cannot be trusted is listed as well, after the banner.
-    let mut listed = TolerantReader::new(log.reader()?, log.reader()?);
+    let mut listed = log.checked_reader()?;
     let is_on = EventFilter::from(&args.filter).is_on() || only.is_some();
     let (mut after, mut left) = (Seq(args.after), args.most);
     let mut list: Vec<Value> = Vec::new();
@@ -143,11 +136,7 @@ fn events(
     'all: while left > 0 {
         // With a filter, it is not known how many have to be read.
         let most = if is_on { BATCH } else { left.min(BATCH) };
-        let (batch, met) = listed.events(run, after, most)?;
-        if let Some(Damage { seq, fault }) = met.filter(|_| view.damage().is_none()) {
-            // The gate verifies the run, and it is listed again below a banner.
-            return Err(LogError::corrupt(run, seq, fault).into());
-        }
+        let batch = listed.events(run, after, most)?;
         if batch.is_empty() {
             break;
         }
@@ -168,7 +157,7 @@ fn events(
             }
         }
     }
-    let more = left == 0 && !listed.events(run, after, 1)?.0.is_empty();
+    let more = left == 0 && !listed.events(run, after, 1)?.is_empty();
     let has_none = text.is_empty() && list.is_empty();
     let may_be_misspelt = is_on && !more && (has_none || filter.kinds.len() > 1);
     let never = if may_be_misspelt { never(reader, run, &filter)? } else { Vec::new() };
@@ -190,9 +179,7 @@ fn events(
         if !never.is_empty() {
             object.set("never", never.iter().map(Never::json).collect());
         }
-        if view.damage().is_none() {
-            object.set("checked_events", checked.into());
-        }
+        object.set("checked_events", checked.into());
         if let Some(state) = state {
             state.add_to(&mut object);
         }
@@ -205,15 +192,12 @@ fn events(
         if let Some(state) = state {
             let _ = write!(text, "\n{}", state.text());
         }
-        if view.damage().is_none() && is_long(reader, run) {
-            text.push_str(&select::checked_line(checked, run));
-        }
         output.text(&text)?;
     }
     Ok(Status::Fine)
 }
 
-/// Lists events until the run ends: finished, abandoned, or damaged so that nothing more can be read.
+/// Lists events until the run ends: finished, abandoned, or damaged.
 fn follow(
     view: &RunView,
     can_grow: bool,
@@ -221,27 +205,15 @@ fn follow(
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let (log, run) = (Log::new(view.untrusted_log().clone()), view.run());
-    let readers = || -> Result<_, CliError> {
-        Ok((log.reader()?, TolerantReader::new(log.reader()?, log.reader()?)))
-    };
+    let (log, run) = (view.log(), view.run());
+    let readers = || -> Result<_, CliError> { Ok((log.reader()?, log.checked_reader()?)) };
     let (mut reader, mut listed) = readers()?;
-    let mut damage: Option<Damage> = None;
-    let ended = |damage: Option<Damage>| match damage.filter(|_| view.damage().is_none()) {
-        Some(Damage { seq, fault }) => Err(LogError::corrupt(run, seq, fault).into()),
-        None => Ok(Status::Fine),
-    };
     let mut silent = 0;
     let mut after = Seq(args.after);
     let filter = EventFilter::from(&args.filter);
     let mut filtering = Filtering::by(&filter);
     loop {
-        let (batch, met) = listed.events(run, after, BATCH)?;
-        let is_met = met.is_some();
-        if let Some(met) = met {
-            output.verdict(&Verdict { from: Some(met.clone()), whole: None }, THIS_RUN)?;
-            damage = Damage::first(damage, Some(met));
-        }
+        let batch = listed.events(run, after, BATCH)?;
         let mut text = String::new();
         for event in &batch {
             after = event.seq;
@@ -253,7 +225,7 @@ fn follow(
             }
             if matches!(event.event(), Ok(Event::RunFinished(_))) {
                 output.text(&text)?;
-                return ended(damage);
+                return Ok(Status::Fine);
             }
         }
         output.text(&text)?;
@@ -262,8 +234,8 @@ fn follow(
             continue;
         }
         // The end may be before the place from which on events are listed.
-        if is_met || !can_grow || how_it_ended(reader.as_mut(), run)?.is_some() {
-            return ended(damage);
+        if !can_grow || how_it_ended(reader.as_mut(), run)?.is_some() {
+            return Ok(Status::Fine);
         }
         silent += 1;
         if silent == SILENT && !is_being_written(&global.log, run) {

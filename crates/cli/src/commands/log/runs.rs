@@ -7,21 +7,18 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::error::{CliError, LOST, NAMES_DAMAGE, Status};
-use crate::gate;
 use crate::global::Global;
 use crate::output::{Output, count_of};
 use retold::escaping::printable;
 use retold::event::{Event, RunStarted, StoredEvent};
 use retold::id::{RunId, Seq, Time};
 use retold::log::{
-    Backend, CheckedReader, EventFault, Fault, Finding, Head, Log, LogError, Reader, RunHead,
-    deleted_runs,
+    Backend, EventFault, Fault, Finding, Head, Log, LogError, Reader, RunHead, deleted_runs,
 };
 use retold::members::Members;
 use retold::run::{latest_start, maybe_resumed};
 use retold::totals::dollars;
-use retold_archive::user_cache;
-use retold_archive::{Damage, VerifyDepth, is_cut_off, log_findings, recall_all, without_end};
+use retold_archive::{Damage, log_findings, without_end};
 
 use super::run_table::table;
 use super::spending::{self, CallSpending};
@@ -53,11 +50,9 @@ pub(super) fn list(log: &Log, global: &Global, output: &Output) -> Result<Status
         },
         heads => heads?,
     };
-    let kept = log.backend().file().zip(user_cache());
-    let kept = kept.map(|(file, cache)| recall_all(&cache, file)).unwrap_or_default();
     // A ledger that cannot be read is reported below.
     let maybe_resumed = maybe_resumed(reader.as_mut()).unwrap_or_default();
-    let mut spent = spending::of_newest(&mut CheckedReader::new(log.reader()?), &heads, global)?;
+    let mut spent = spending::of_newest(&mut log.checked_reader()?, &heads, global)?;
     for head in heads {
         let spent = spent.remove(&head.run).transpose();
         let (row, mut problem) = row(log.backend().as_ref(), reader.as_mut(), head, global);
@@ -74,20 +69,11 @@ pub(super) fn list(log: &Log, global: &Global, output: &Output) -> Result<Status
             row.outcome = "damaged".to_owned();
             problem = Some(damage_of(row.run, error));
         }
-        // What `verify` found in a long run.
-        let found = kept.get(&row.run).filter(|_| problem.is_none());
-        if let Some(found) = found.and_then(|found| found.finding(row.run)) {
-            row.outcome = "damaged".to_owned();
-            problem = Some(found);
-        }
         rows.push(row);
         problems.extend(problem);
     }
     let runs: Vec<RunId> = rows.iter().map(|row| row.run).collect();
     problems.extend(log_findings(log.backend().as_ref(), reader.as_mut(), &runs, &problems)?);
-    if !problems.is_empty() || is_cut_off(log.backend().as_ref()) {
-        first_of_all(log, &mut rows, &mut problems, output)?;
-    }
     if output.is_json() {
         let runs = rows.iter().map(|row| {
             let RunRow { run, started, experiment, outcome, model, head, name, took, spending } =
@@ -175,31 +161,6 @@ fn damage_of(run: RunId, error: LogError) -> Finding {
         LogError::NoSuchRun { .. } => Finding::of_event(run, Seq(1), EventFault::NoEvents),
         other => Finding::of_run(run, Fault::of_error(other)),
     }
-}
-
-/// Where something is known to be wrong, more may be: each run is looked at as by the commands that show it, and
-/// its first event that is missing or damaged is named.
-fn first_of_all(
-    log: &Log,
-    rows: &mut [RunRow],
-    problems: &mut Vec<Finding>,
-    output: &Output,
-) -> Result<(), CliError> {
-    for row in rows {
-        let view = gate::view(log, row.run, VerifyDepth::Whole, output)?;
-        let Some(found) = view.finding() else { continue };
-        row.outcome = "damaged".to_owned();
-        match problems.iter_mut().find(|known| known.run == found.run) {
-            Some(known)
-                if known.seq.is_none_or(|known| found.seq.is_some_and(|seq| seq < known)) =>
-            {
-                *known = found;
-            }
-            Some(_) => {}
-            None => problems.push(found),
-        }
-    }
-    Ok(())
 }
 
 fn text(rows: &[RunRow]) -> String {

@@ -12,7 +12,7 @@ use clap::ValueEnum;
 use serde_json::json;
 
 use crate::error::{CliError, Status};
-use crate::gate::{self, UnverifiedArg};
+use crate::gate;
 use crate::global::Global;
 use crate::output::{Output, count_of};
 use crate::select::{self, RunSelection};
@@ -61,8 +61,6 @@ pub(crate) struct Args {
     /// Replace what is there. In a folder that is not in a bucket, the files of these runs are always replaced.
     #[arg(long)]
     force: bool,
-    #[command(flatten)]
-    at_once: UnverifiedArg,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -114,7 +112,7 @@ impl From<FormatName> for TableFormat {
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { runs, all, table, to, format, prompts, force, at_once } = args;
+    let Args { runs, all, table, to, format, prompts, force } = args;
     let destination = Destination::new(to, format.map(TableFormat::from), output)?;
     destination.refuse_existing(force)?;
     if let Destination::Stdout(_) = destination {
@@ -126,8 +124,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     };
     let selected = select::each_once(selected, |of| of.run);
     let named: Vec<_> = selected.iter().map(|of| (&of.log, of.run)).collect();
-    let views = gate::views(&named, at_once.into(), output)?;
-    let runs: Vec<RunSelection> = views.iter().map(RunSelection::before_damage).collect();
+    let views = gate::views(&named)?;
+    let runs: Vec<RunSelection> = views.iter().map(RunSelection::up_to_damage).collect();
     gate::through(&views, output, || {
         let labels = labels_of(&runs)?;
         let tables = WrittenTables { runs: &runs, labels: &labels, prompts };

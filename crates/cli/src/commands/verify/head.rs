@@ -21,7 +21,7 @@ pub(super) struct Args {}
 
 pub(super) fn run(_: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let log = select::open_to_read(global)?;
-    let mut reader = log.reader()?;
+    let mut reader = log.backend().reader()?;
     let path = global.log.display();
     let ledger = Ledger::read(reader.as_mut())?;
     if let Some(fault) = ledger.faults().first() {
@@ -50,7 +50,7 @@ pub(super) fn run(_: Args, global: &Global, output: &Output) -> Result<Status, C
 /// Whether something is known to be missing or damaged without reading the events.
 fn is_damaged(log: &Log) -> Result<bool, CliError> {
     let backend = log.backend().as_ref();
-    let mut reader = log.reader()?;
+    let mut reader = log.backend().reader()?;
     let heads = match reader.runs() {
         Err(LogError::Damaged { .. }) => return Ok(true),
         heads => heads?,

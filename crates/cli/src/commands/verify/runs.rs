@@ -7,7 +7,6 @@ use serde_json::json;
 use crate::again::spell_commands;
 use crate::error::{CliError, Status};
 use crate::global::Global;
-use crate::keeping::Keeping;
 use crate::output::{Output, count_of};
 use crate::runs::continuation;
 use crate::select;
@@ -15,11 +14,10 @@ use crate::views::event::finding_as_json;
 use retold::id::{EventHash, LedgerHash, RunId};
 use retold::log::ledger::{Ledger, LedgerChange, LedgerCheckpoint};
 use retold::log::{
-    Fault, Finding, Log, LogError, Reader, SqliteBackend, UncountedEvents, Verification,
-    verify_all, verify_run,
+    Fault, Finding, Log, LogError, Reader, UncountedEvents, Verification, verify_all, verify_run,
 };
 use retold::run::run_start;
-use retold_archive::{Archive, Verdict, bucket, is_cut_off};
+use retold_archive::{Archive, is_cut_off};
 
 use super::ssh_seal::Seal;
 
@@ -41,47 +39,26 @@ pub(super) struct RunsArgs {
     /// A hash that `retold verify head` printed earlier: the ledger must still contain it.
     #[arg(long, value_name = "HASH", conflicts_with = "run")]
     checkpoint: Option<LedgerHash>,
-    /// Accept that the log has lost events, so that it can be used again: a damaged WAL is kept as
-    /// LOG-wal.lost-N, and high-water marks that are not reached are discarded.
-    #[arg(long, conflicts_with = "run")]
-    accept_loss: bool,
 }
 
 impl RunsArgs {
     /// Whether anything is given.
     pub(super) fn is_given(&self) -> bool {
-        let RunsArgs { run, head, seal, signer, checkpoint, accept_loss } = self;
+        let RunsArgs { run, head, seal, signer, checkpoint } = self;
         let names_one = run.is_some() || head.is_some() || seal.is_some() || signer.is_some();
-        names_one || checkpoint.is_some() || *accept_loss
+        names_one || checkpoint.is_some()
     }
 }
 
 pub(super) fn run(args: RunsArgs, global: &Global, output: &Output) -> Result<Status, CliError> {
-    if args.accept_loss && bucket(&global.log)?.is_some() {
-        let message = format!(
-            "--accept-loss is for a log in a file, and {} is not one",
-            global.log.display()
-        );
-        return Err(
-            CliError::usage(message).hint("`retold verify` names what is missing or damaged there")
-        );
-    }
-    let accepted = if args.accept_loss {
-        SqliteBackend::accept_loss(&global.log, global.sqlite())?
-    } else {
-        Vec::new()
-    };
     let seal = args.seal.as_deref().map(|file| Seal::read(file, args.signer.as_deref()));
     let seal = seal.transpose()?;
-    let is_file = args.run.as_deref().is_some_and(|name| select::names_a_file(global, name));
-    let keeping = if is_file { Keeping::Nothing } else { Keeping::begin(&global.log) };
-    let (VerifyResults { runs, long, uncounted }, mut problems) =
+    let (VerifyResults { runs, uncounted }, mut problems) =
         match verify(&args, seal.as_ref().map(|(seal, _)| seal), global) {
             // If damage prevents reading, that is the result.
             Err(e) if e.status == Status::Difference => return unreadable(&e, output),
             other => other?,
         };
-    keeping.keep(long);
     let mut checkpoint = None;
     if let Some(hash) = args.checkpoint {
         checkpoint = find(hash, global)?;
@@ -105,7 +82,6 @@ pub(super) fn run(args: RunsArgs, global: &Global, output: &Output) -> Result<St
         output.object(&json!({
             "run": only.map(|v| v.run),
             "ok": ok,
-            "accepted": accepted.iter().map(finding_as_json).collect::<Vec<_>>(),
             "events": runs.iter().map(|v| v.events).sum::<u64>(),
             "head": only.map(|v| v.head.hash),
             "problem": found.first().map(|p| p.to_string()),
@@ -120,9 +96,6 @@ pub(super) fn run(args: RunsArgs, global: &Global, output: &Output) -> Result<St
         }))?;
     } else {
         let mut text = String::new();
-        for problem in &accepted {
-            text.push_str(&format!("accepted: {problem}\n"));
-        }
         for Verification { run, events, head, finding } in &runs {
             text.push_str(&match finding {
                 None => {
@@ -177,8 +150,6 @@ fn find(checkpoint: LedgerHash, global: &Global) -> Result<Option<LedgerCheckpoi
 /// What was verified.
 struct VerifyResults {
     runs: Vec<Verification>,
-    /// What was found in the runs that are too long to be verified each time.
-    long: Vec<(RunId, Verdict)>,
     /// Events that are stored and do not count, each with what can be done.
     uncounted: Vec<(UncountedEvents, String)>,
 }
@@ -197,9 +168,7 @@ impl VerifyResults {
             (events, next)
         };
         let uncounted = uncounted.into_iter().map(with_next).collect();
-        let long =
-            runs.iter().filter_map(|run| retold_archive::verdict_of_long(run, reader)).collect();
-        Ok(VerifyResults { runs, long, uncounted })
+        Ok(VerifyResults { runs, uncounted })
     }
 }
 
@@ -226,7 +195,7 @@ fn verify(
 ) -> Result<(VerifyResults, Vec<Finding>), CliError> {
     let Some(name) = &args.run else {
         let log = select::open_to_verify_silently(global)?;
-        let mut reader = log.reader()?;
+        let mut reader = log.backend().reader()?;
         let (runs, mut problems) = verify_all(reader.as_mut())?;
         let is_named = |lost: &Finding, all: &[Finding]| {
             all.iter().any(|one| lost.run.is_some() && (one.run, one.seq) == (lost.run, lost.seq))
@@ -249,7 +218,7 @@ fn verify(
     } else {
         select::run_of(select::open_to_verify(global)?, name, global)?
     };
-    let mut reader = selected.log.reader()?;
+    let mut reader = selected.log.backend().reader()?;
     let run = selected.run;
     let verified = verify_run(reader.as_mut(), run, args.head)?;
     let mut problems = others(selected.log.backend().losses(), std::slice::from_ref(&verified));
@@ -265,12 +234,8 @@ fn verify(
     {
         problems.push(Finding::of_run(run, Fault::Outside { why }));
     }
-    let mut found =
+    let found =
         VerifyResults::new(vec![verified], Some(run), &selected.log, reader.as_mut(), global)?;
-    // Without the head that was named there may be no problem.
-    if args.head.is_some() {
-        found.long.retain(|(_, found)| *found == Verdict::default());
-    }
     Ok((found, problems))
 }
 

@@ -40,7 +40,7 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let Args { run, key, output: file, force } = args;
     let selected = select::run_or_file(global, &run)?;
     let run = selected.run;
-    let mut reader = selected.log.reader()?;
+    let mut reader = selected.log.backend().reader()?;
     let verified = verify_run(reader.as_mut(), run, None)?;
     if let Some(finding) = verified.finding {
         return Err(CliError::new(Status::Difference, finding.to_string())

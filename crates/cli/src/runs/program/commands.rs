@@ -214,7 +214,7 @@ pub(crate) fn resume(
     settings.intercept = opened.or(settings.intercept);
     // Take the lease first, so that nothing is added between looking and writing.
     let recorder = Recorder::go_on(&log, run).map_err(recorder_error)?;
-    select::sound(log.reader()?.as_mut(), run, "nothing was recorded")?;
+    select::sound(&log, run, "nothing was recorded")?;
     let samples = Samples::open(&log, run, &rules, FailureReplay::asked_again(retry_failed))?;
     budget.count_recorded(log.reader()?.as_mut(), run)?;
     let program = Program {
@@ -258,7 +258,7 @@ pub(crate) fn fork(
     let flags = flags(matching, retry_failed, watch);
     let unnamed = |it: UnnamedServers| it.error("fork", parent, &settings, &flags, &command.words);
     let ProgramDestinations { upstreams, names, hosts, urls } = named.map_err(unnamed)?;
-    select::sound(log.reader()?.as_mut(), parent, "nothing was recorded")?;
+    select::sound(&log, parent, "nothing was recorded")?;
     let samples = Samples::open(&log, parent, &rules, FailureReplay::asked_again(retry_failed))?;
     let settings = ProgramSettings {
         command: words_to_record(&command, &rules),

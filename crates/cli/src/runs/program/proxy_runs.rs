@@ -149,7 +149,7 @@ impl ProxyRuns {
                             .hint("--mode replay answers from it, --mode record begins another"));
                     }
                     let mut recorder = Recorder::go_on(&self.log, run).map_err(recorder_error)?;
-                    select::sound(self.log.reader()?.as_mut(), run, "nothing was recorded")?;
+                    select::sound(&self.log, run, "nothing was recorded")?;
                     let samples = Samples::open(&self.log, run, &rules, FailureReplay::AskedAgain)?;
                     let program = retold::PROGRAM.to_owned();
                     let resumed = RunResumed {

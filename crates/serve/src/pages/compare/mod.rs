@@ -22,7 +22,7 @@ use crate::computed::{CallPair, RunComparison};
 use crate::error::PageError;
 use crate::figures::{FigureTableView, compared_tables, figures};
 use crate::job::JobState;
-use crate::runs::{Notice, RunInfo, being_checked, dangers, notices, run_heads, run_info};
+use crate::runs::{Notice, RunInfo, dangers, notices, run_heads, run_info};
 
 /// Rows on one page.
 const MOST: usize = 60;
@@ -155,10 +155,11 @@ pub(super) fn page(asked: &PageRequest<'_>) -> Result<PageReply, PageError> {
     };
     let first = asked.site.find(&first)?;
     let second = asked.site.find(&second)?;
-    asked.site.check_runs([&first, &second], reader.as_mut());
+    for head in [&first, &second] {
+        drop(asked.site.roll(head));
+    }
+    let is_pending = [&first, &second].iter().any(|head| asked.site.is_being_read(head.run));
     notices.extend(dangers(asked.site, [&first, &second]));
-    let (is_pending, notice) = being_checked(asked.site, [&first, &second]);
-    notices.extend(notice);
     data.first = Some(run_info(asked.site, reader.as_mut(), &first));
     data.second = Some(run_info(asked.site, reader.as_mut(), &second));
     let site = asked.site.clone();

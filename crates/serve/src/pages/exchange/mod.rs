@@ -7,7 +7,7 @@ mod shown;
 use retold::content::Content;
 use retold::event::{Event, Labels};
 use retold::id::Seq;
-use retold::log::{CheckedReader, LogError, Reader, each_event_at};
+use retold::log::{LogError, each_event_at};
 use serde::Serialize;
 
 use self::gather::ExchangeEvents;
@@ -169,15 +169,8 @@ pub(super) fn image(
 
 /// A text in a file has no banner: it is refused if it cannot be trusted.
 fn ensure_trusted(of: &RunPageRequest<'_>, seq: Seq) -> Result<(), PageError> {
-    let (site, run) = (of.asked.site, of.head.run);
-    let known = site.verdict(&of.head).from.filter(|damage| damage.seq <= seq);
-    // The check may not have come to it yet.
-    let found =
-        match CheckedReader::new(site.reader()?).events(run, Seq(seq.0.saturating_sub(1)), 1) {
-            Err(LogError::Corrupt { seq, fault, .. }) => Some(Damage { seq, fault: *fault }),
-            read => read.map(|_| None)?,
-        };
-    let Some(damage) = Damage::first(known, found) else { return Ok(()) };
+    let known = of.asked.site.damage(&of.head).filter(|damage| damage.seq <= seq);
+    let Some(damage) = known else { return Ok(()) };
     let Damage { seq: from, fault } = &damage;
     let message = format!(
         "this text is only shown on the page of its exchange: from event {from} on, the run cannot be trusted: {fault}"

@@ -15,7 +15,7 @@ use retold::event::{
     AnswerReused, AttemptFailed, Event, RequestSent, ResponseReceived, StoredEvent,
 };
 use retold::id::{PromptHash, RunId, Seq};
-use retold::log::{CheckedReader, LogError, Reader, RunEvents};
+use retold::log::{LogError, Reader, RunEvents};
 
 use super::{ExportError, FACT, request as stored_request};
 use crate::notes::Notes;
@@ -27,12 +27,11 @@ use root::RootSpan;
 /// # Errors
 /// [`ExportError`], and any error of `line`.
 pub fn export_otlp<E: From<ExportError> + From<LogError>>(
-    reader: Box<dyn Reader>,
+    reader: &mut dyn Reader,
     run: RunId,
     line: &mut dyn FnMut(&str) -> Result<(), E>,
 ) -> Result<(u64, Notes), E> {
-    let mut reader = CheckedReader::new(reader);
-    let decisions = DecidedAnswers::read(&mut reader, run)?;
+    let decisions = DecidedAnswers::read(reader, run)?;
     let mut trace = Trace {
         run,
         root: None,
@@ -42,13 +41,13 @@ pub fn export_otlp<E: From<ExportError> + From<LogError>>(
         written: 0,
     };
     let mut events = RunEvents::new(run);
-    while let Some(stored) = events.next(&mut reader)? {
-        if let Some(span) = trace.event(&mut reader, stored)? {
+    while let Some(stored) = events.next(reader)? {
+        if let Some(span) = trace.event(reader, stored)? {
             line(&span)?;
         }
     }
     for (seq, exchange) in std::mem::take(&mut trace.open) {
-        if let Some(span) = trace.end_exchange(&mut reader, seq, exchange, None)? {
+        if let Some(span) = trace.end_exchange(reader, seq, exchange, None)? {
             line(&span)?;
         }
     }
@@ -78,7 +77,7 @@ impl Trace {
     /// The line of a span that an event completes.
     fn event(
         &mut self,
-        reader: &mut CheckedReader,
+        reader: &mut dyn Reader,
         stored: StoredEvent,
     ) -> Result<Option<String>, LogError> {
         let (seq, time, hash) = (stored.seq, stored.time, stored.hash);
@@ -130,7 +129,7 @@ impl Trace {
 
     fn record_answer(
         &mut self,
-        reader: &mut CheckedReader,
+        reader: &mut dyn Reader,
         question: Seq,
         answer: AnsweredSpan,
     ) -> Result<Option<String>, LogError> {
@@ -141,7 +140,7 @@ impl Trace {
     /// The line of an exchange that has come to its end.
     fn end_exchange(
         &mut self,
-        reader: &mut CheckedReader,
+        reader: &mut dyn Reader,
         question: Seq,
         open: OpenSpan,
         answer: Option<AnsweredSpan>,

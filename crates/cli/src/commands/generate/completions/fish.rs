@@ -1,5 +1,5 @@
 //! Completions for fish that clap's generator leaves out: of commands below the second level
-//! (`study deliberation personas list`), and of the values of arguments without a name (`schema society`).
+//! (`study deliberation personas list`), and of the values of arguments without a name (`generate schema society`).
 
 use std::fmt::Write;
 
@@ -9,20 +9,13 @@ use clap::{Arg, Command};
 pub(super) fn complete(script: &str, command: &Command, program: &str) -> String {
     let mut script = script.to_owned();
     for first in command.get_subcommands() {
-        let named = first.get_positionals().next().map(|arg| arg.get_possible_values());
-        let values = named.unwrap_or_default();
-        if !values.is_empty() {
-            let values: Vec<&str> = values.iter().map(|value| value.get_name()).collect();
-            let function = format!("__fish_{}_using_subcommand", program.replace('-', "_"));
-            // Writing to a string cannot fail, here and below.
-            let _ = writeln!(
-                script,
-                "complete -c {program} -n \"{function} {}\" -f -a \"{}\"",
-                first.get_name(),
-                values.join(" ")
-            );
-        }
+        let function = format!("__fish_{}_using_subcommand", program.replace('-', "_"));
+        let first_is_typed = format!("{function} {}", first.get_name());
+        script.push_str(&values_of(first, &first_is_typed, program));
         for second in first.get_subcommands() {
+            let second_is_typed =
+                format!("{first_is_typed}; and __fish_seen_subcommand_from {}", second.get_name());
+            script.push_str(&values_of(second, &second_is_typed, program));
             for third in visible_subcommands(second) {
                 // It is offered until it is typed.
                 let before = format!("__fish_seen_subcommand_from {}\"", second.get_name());
@@ -39,6 +32,17 @@ pub(super) fn complete(script: &str, command: &Command, program: &str) -> String
         }
     }
     script
+}
+
+/// The values of a command's first argument without a name, if they are known, offered once the command is typed.
+fn values_of(command: &Command, is_typed: &str, program: &str) -> String {
+    let named = command.get_positionals().next().map(|arg| arg.get_possible_values());
+    let values = named.unwrap_or_default();
+    if values.is_empty() {
+        return String::new();
+    }
+    let values: Vec<&str> = values.iter().map(|value| value.get_name()).collect();
+    format!("complete -c {program} -n \"{is_typed}\" -f -a \"{}\"\n", values.join(" "))
 }
 
 fn visible_subcommands(command: &Command) -> impl Iterator<Item = &Command> {
@@ -59,6 +63,7 @@ fn below(script: &mut String, command: &Command, path: &[&str], program: &str) {
         let Some(long) = option.get_long() else { continue };
         let value = if option.get_action().takes_values() { " -r" } else { "" };
         let about = option.get_help().map(ToString::to_string).unwrap_or_default();
+        // Writing to a string cannot fail, here and below.
         let _ = writeln!(script, "{start} -l {long} -d '{}'{value}", quote(&about));
     }
     for next in visible_subcommands(command) {

@@ -1,4 +1,4 @@
-//! `retold schema`: the JSON Schema of a kind of file.
+//! `retold generate schema`: the JSON Schema of a kind of file.
 
 use serde_json::Value;
 

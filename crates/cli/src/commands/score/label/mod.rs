@@ -1,4 +1,4 @@
-//! `retold label`: a person decides about recorded answers. `asking` shows one answer at a time, `chosen` is which.
+//! `retold score label`: a person decides about recorded answers. `asking` shows one answer at a time, `chosen` is which.
 
 mod asking;
 mod chosen;
@@ -136,7 +136,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             text,
             "{} not labelled by {by} yet: {}",
             count_of(left, "answer"),
-            spell_commands(&format!("`retold label {run}{again}` continues"))
+            spell_commands(&format!("`retold score label {run}{again}` continues"))
         );
     }
     output.text(&text)?;

@@ -1,4 +1,4 @@
-//! `retold agreement`: how well those agree who decided about the same answers.
+//! `retold score agreement`: how well those agree who decided about the same answers.
 
 use std::fmt::Write;
 
@@ -27,7 +27,7 @@ const ANSWER_SHOWN: usize = 100;
 /// Compare what parsers, judges and people decided about the answers.
 ///
 /// Every decision about the run's answers counts: recorded ones, and those that were accepted, judged or labelled since, in
-/// force or not. The names say which of them are about the same: `retold agreement latest vote ada` compares the
+/// force or not. The names say which of them are about the same: `retold score agreement latest vote ada` compares the
 /// decisions that are called `vote` with those called `ada`. Without names, those of one name are compared, if several
 /// decided under it.
 ///
@@ -76,9 +76,9 @@ impl From<RaterError> for CliError {
         let hint = match error {
             RaterError::Log(error) => return error.into(),
             RaterError::NoDecisions { .. } => {
-                "`retold label RUN --by NAME` decides about them, and so does `retold check`"
+                "`retold score label RUN --by NAME` decides about them, and so does `retold check`"
             }
-            _ => "name them: `retold agreement RUN vote ada`",
+            _ => "name them: `retold score agreement RUN vote ada`",
         };
         CliError::usage(error.to_string()).hint(hint)
     }

@@ -1,4 +1,4 @@
-//! `retold judge`: a model judges the answers of a run, in a run of its own.
+//! `retold score judge`: a model judges the answers of a run, in a run of its own.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `retold completions`: what makes a shell complete commands, options and their values.
+//! `retold generate completions`: what makes a shell complete commands, options and their values.
 
 mod fish;
 mod known_values;
@@ -17,11 +17,11 @@ use known_values::with_known_values;
 ///
 /// Each shell reads it from a place of its own:
 ///
-/// bash: `retold completions bash > ~/.local/share/bash-completion/completions/retold`
+/// bash: `retold generate completions bash > ~/.local/share/bash-completion/completions/retold`
 ///
-/// zsh: `retold completions zsh > ~/.zfunc/_retold`, with `fpath+=~/.zfunc` before `compinit` in ~/.zshrc
+/// zsh: `retold generate completions zsh > ~/.zfunc/_retold`, with `fpath+=~/.zfunc` before `compinit` in ~/.zshrc
 ///
-/// fish: `retold completions fish > ~/.config/fish/completions/retold.fish`
+/// fish: `retold generate completions fish > ~/.config/fish/completions/retold.fish`
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The shell.

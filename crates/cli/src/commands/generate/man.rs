@@ -1,4 +1,4 @@
-//! `retold man`: the help of all commands as manual pages.
+//! `retold generate man`: the help of all commands as manual pages.
 
 use std::fs;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use crate::umask;
 
 /// Write the help of all commands as manual pages.
 ///
-/// `retold man ~/.local/share/man/man1` puts them where `man retold` and `man retold-run` find them.
+/// `retold generate man ~/.local/share/man/man1` puts them where `man retold` and `man retold-run` find them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The folder. Pages in it that have the same names are replaced.
