@@ -47,5 +47,5 @@ pub use labels::{
 pub(crate) use line::EventLine;
 pub use merkle::{MerkleTree, inclusion_paths, root_at_end};
 pub use outcome::OutcomeHasher;
-pub(crate) use outcome::seq_ranges;
+pub(crate) use outcome::{pairs, ranges};
 pub use stored::{NewEvent, StoredEvent};

@@ -97,7 +97,7 @@ pub(super) fn spans(numbers: &[u64]) -> Vec<(u64, u64)> {
 }
 
 /// Ranges as JSON; a range of one number is written as that number: `[3,[5,9]]`.
-pub(super) fn ranges(ranges: &[(u64, u64)]) -> String {
+pub(crate) fn ranges(ranges: &[(u64, u64)]) -> String {
     let mut out = String::from("[");
     for (i, (first, last)) in ranges.iter().enumerate() {
         if i > 0 {
@@ -112,22 +112,13 @@ pub(super) fn ranges(ranges: &[(u64, u64)]) -> String {
 }
 
 /// Reads what [`ranges`] wrote: the first and the last of each range.
-pub(super) fn pairs(value: &serde_json::Value) -> Option<Vec<(u64, u64)>> {
+pub(crate) fn pairs(value: &serde_json::Value) -> Option<Vec<(u64, u64)>> {
     let pair = |item: &serde_json::Value| match item.as_array()?.as_slice() {
         [from, to] => Some((from.as_u64()?, to.as_u64()?)).filter(|(from, to)| from <= to),
         _ => None,
     };
     let item = |item: &serde_json::Value| item.as_u64().map(|n| (n, n)).or_else(|| pair(item));
     value.as_array()?.iter().map(item).collect()
-}
-
-/// Ascending numbers as the ranges of a body.
-pub(crate) fn seq_ranges(numbers: &[u64]) -> serde_json::Value {
-    let range = |(first, last): (u64, u64)| match first == last {
-        true => serde_json::Value::from(first),
-        false => vec![first, last].into(),
-    };
-    spans(numbers).into_iter().map(range).collect()
 }
 
 /// All the numbers in some ranges, for an event that has `before` others before it.

@@ -5,11 +5,11 @@ use serde_json::Value;
 use super::import::again;
 use super::requests::RequestCache;
 use crate::event::chain::LinkedEvent;
-use crate::event::{Event, EventsLost, NewEvent, kind, seq_ranges};
+use crate::event::{Event, EventsLost, NewEvent, kind, pairs, ranges};
 use crate::id::{RunId, Seq, Time};
 use crate::log::ledger::Ledger;
 use crate::log::{
-    Append, Backend, CheckedReader, EventFault, Head, LogError, Provenance, Reader, marks,
+    Append, Backend, CheckedReader, EventFault, Fault, Head, LogError, Provenance, Reader, marks,
 };
 use crate::prompt::canonical;
 
@@ -96,8 +96,8 @@ fn each_event(
         let events = match reader.events(run, at, BATCH) {
             Ok(events) if events.is_empty() => return Ok(()),
             Ok(events) => events,
-            Err(error) if is_damage(&error) => {
-                at = at.next();
+            Err(error) if error.is_damage() => {
+                at = after_damage(at, &error);
                 continue;
             }
             Err(error) => return Err(error),
@@ -107,7 +107,7 @@ fn each_event(
             match again(reader, &mut requests, event) {
                 Ok(event) => found(at, event)?,
                 // Its request is lost.
-                Err(error) if is_damage(&error) => {}
+                Err(error) if error.is_damage() => {}
                 Err(error) => return Err(error),
             }
         }
@@ -115,21 +115,31 @@ fn each_event(
     Ok(())
 }
 
-fn is_damage(error: &LogError) -> bool {
-    let is_it = |error: &LogError| {
-        matches!(
-            error,
-            LogError::Corrupt { .. } | LogError::CorruptRequest { .. } | LogError::Damaged { .. }
-        )
-    };
-    is_it(error)
+/// The event after which reading goes on: the damaged one, or the one behind a gap, whose hash follows from a missing one. (A
+/// forged number may make a gap of billions.)
+fn after_damage(at: Seq, error: &LogError) -> Seq {
+    match error {
+        LogError::Corrupt { seq, fault, .. } if *seq > at => match **fault {
+            Fault::Event(EventFault::Missing { events }) => Seq(seq.0.saturating_add(events)),
+            _ => *seq,
+        },
+        _ => at.next(),
+    }
+}
+
+/// Events that follow each other in the damaged run and in the new one.
+struct Stretch {
+    /// The first and the last, by their seqs in the damaged run.
+    first: u64,
+    last: u64,
+    /// The seq of the first in the new run.
+    place: u64,
 }
 
 /// Where each event of the damaged run is in the new one.
 #[derive(Default)]
 struct Places {
-    /// By the seq of the damaged run, from 1: the seq in the new run, or 0.
-    seqs: Vec<u64>,
+    stretches: Vec<Stretch>,
     kept: u64,
     /// The end of the damaged run, which is left out and not lost.
     finished: Option<Seq>,
@@ -144,35 +154,58 @@ impl Places {
         if event.cause.is_some_and(|cause| self.of(cause).is_none()) {
             return;
         }
-        let at = usize::try_from(seq.0 - 1).unwrap_or(usize::MAX);
-        self.seqs.resize(at, 0);
         let added = if seq == Seq(1) { 0 } else { ADDED };
         self.kept += 1;
-        self.seqs.push(self.kept + added);
+        let (seq, place) = (seq.0, self.kept + added);
+        match self.stretches.last_mut() {
+            Some(last) if last.last + 1 == seq && last.place + (seq - last.first) == place => {
+                last.last = seq;
+            }
+            _ => self.stretches.push(Stretch { first: seq, last: seq, place }),
+        }
     }
 
     fn of(&self, seq: Seq) -> Option<Seq> {
-        let at = usize::try_from(seq.0.checked_sub(1)?).ok()?;
-        self.seqs.get(at).filter(|place| **place > 0).map(|place| Seq(*place))
+        let at = self.stretches.partition_point(|stretch| stretch.last < seq.0);
+        let stretch = self.stretches.get(at).filter(|stretch| stretch.first <= seq.0)?;
+        Some(Seq(stretch.place + (seq.0 - stretch.first)))
     }
 
-    /// The events up to `last` that the new run lacks: the first and the last of each stretch.
-    fn lost(&self, last: Seq) -> Vec<(u64, u64)> {
-        let mut lost: Vec<(u64, u64)> = Vec::new();
-        let read = self.seqs.len() as u64;
-        let is_lost = |seq: &u64| self.of(Seq(*seq)).is_none() && self.finished != Some(Seq(*seq));
-        for seq in (1..=read).filter(is_lost) {
-            match lost.last_mut() {
-                Some((_, end)) if *end + 1 == seq => *end = seq,
-                _ => lost.push((seq, seq)),
+    /// The last event that is kept, by its seq in the damaged run.
+    fn last(&self) -> Seq {
+        Seq(self.stretches.last().map_or(0, |stretch| stretch.last))
+    }
+
+    /// The places of those of some events that are kept.
+    fn of_ranges(&self, ranges: &[(u64, u64)]) -> Vec<(u64, u64)> {
+        let mut places: Vec<(u64, u64)> = Vec::new();
+        for (first, last) in ranges {
+            let at = self.stretches.partition_point(|stretch| stretch.last < *first);
+            for stretch in self.stretches[at..].iter().take_while(|kept| kept.first <= *last) {
+                let place = |seq: u64| stretch.place + (seq - stretch.first);
+                let range = (place(stretch.first.max(*first)), place(stretch.last.min(*last)));
+                match places.last_mut() {
+                    Some((_, end)) if *end + 1 == range.0 => *end = range.1,
+                    _ => places.push(range),
+                }
             }
         }
-        let end = match self.finished {
-            Some(finished) if finished == last => last.0 - 1,
-            _ => last.0,
-        };
-        if end > read {
-            lost.push((read + 1, end));
+        places
+    }
+
+    /// The events up to `last` that the new run lacks: the first and the last of each stretch of them.
+    fn lost(&self, last: Seq) -> Vec<(u64, u64)> {
+        let mut lost = Vec::new();
+        let mut next = 1;
+        for Stretch { first, last, .. } in &self.stretches {
+            if next < *first {
+                lost.push((next, first - 1));
+            }
+            next = last + 1;
+        }
+        let end = if self.finished == Some(last) { last.0 - 1 } else { last.0 };
+        if next <= end {
+            lost.push((next, end));
         }
         lost
     }
@@ -199,7 +232,6 @@ fn write(
     to: &dyn Backend,
     new: RunId,
 ) -> Result<(), LogError> {
-    let last = Seq(places.seqs.len() as u64);
     let mut committer = to.committer()?;
     let mut head = Head::START;
     let mut linked: Vec<LinkedEvent> = Vec::new();
@@ -208,13 +240,15 @@ fn write(
         let event = LinkedEvent::new(event, new, head);
         head = event.head();
         linked.push(event);
+        head.seq
     };
-    each_event(reader, run, last, |seq, event| {
-        if places.of(seq).is_none() {
-            return Ok(());
-        }
+    each_event(reader, run, places.last(), |seq, event| {
+        let Some(place) = places.of(seq) else { return Ok(()) };
         let time = event.time;
-        add(&mut linked, with_places(event, places));
+        // What could be read a moment ago may be lost now.
+        if add(&mut linked, with_places(event, places)) != place {
+            return Err(LogError::corrupt(run, seq, EventFault::Displaced));
+        }
         if let Some(lost) = lost.take() {
             add(&mut linked, lost_event(lost, time)?);
         }
@@ -251,16 +285,8 @@ fn with_places(event: NewEvent, places: &Places) -> NewEvent {
 /// The body in which the ranges of seqs with this key are those of the new run; `None` if it has none.
 fn body_with_places(body: &str, key: &str, places: &Places) -> Option<String> {
     let mut body: Value = serde_json::from_str(body).ok()?;
-    let cited = body.as_object_mut()?.get_mut(key)?;
-    let ends = |range: &Value| match range.as_array().map(Vec::as_slice) {
-        Some([first, last]) => Some((first.as_u64()?, last.as_u64()?)),
-        _ => range.as_u64().map(|seq| (seq, seq)),
-    };
-    let ranges: Vec<(u64, u64)> = cited.as_array()?.iter().map(ends).collect::<Option<_>>()?;
-    let known = places.seqs.len() as u64;
-    let all = ranges.into_iter().flat_map(|(first, last)| first..=last.min(known));
-    let all: Vec<u64> = all.filter_map(|seq| Some(places.of(Seq(seq))?.0)).collect();
-    *cited = seq_ranges(&all);
+    let cited = body.get_mut(key)?;
+    *cited = serde_json::from_str(&ranges(&places.of_ranges(&pairs(cited)?))).ok()?;
     canonical(&body).ok()
 }
 

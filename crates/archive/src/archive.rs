@@ -27,6 +27,8 @@ use crate::verdict::is_cut_off;
 #[derive(Clone)]
 pub struct Archive {
     backend: SharedBackend,
+    /// The same, whose runs do not end before what is known to be missing.
+    store: SharedBackend,
     /// The store, if it is a bucket, whose state cannot be seen from beside it.
     bucket: Option<BucketBackend>,
     /// The file, unless the runs were read into memory.
@@ -93,7 +95,8 @@ impl Archive {
         if archive.is_damaged || archive.note.is_some() || has_wal(path) {
             return Ok(archive);
         }
-        Ok(Archive { backend: Arc::new(SqliteBackend::open(path, options)?), ..archive })
+        let backend: SharedBackend = Arc::new(SqliteBackend::open(path, options)?);
+        Ok(Archive { store: backend.clone(), backend, ..archive })
     }
 
     /// The same, to verify it: everything is read where the log is, as it is then, and nothing where this machine keeps copies.
@@ -194,6 +197,7 @@ impl Archive {
         let findings: Vec<Finding> = backend.losses().into_iter().chain(backend.damage()).collect();
         Archive {
             is_damaged: !findings.is_empty(),
+            store: backend.clone(),
             backend,
             bucket: None,
             path: None,
@@ -217,8 +221,9 @@ impl Archive {
         let lost_file = || backend.losses().into_iter().find(|finding| finding.run.is_none());
         let lost_part = backend.damage().filter(|_| is_cut).or_else(lost_file);
         let lost_part = lost_part.map(|finding| finding.fault);
-        let ends = Ends::new(Arc::new(backend), lost_part)?;
-        let mut archive = Archive::new(ends.log);
+        let store: SharedBackend = Arc::new(backend);
+        let ends = Ends::new(store.clone(), lost_part)?;
+        let mut archive = Archive { store, ..Archive::new(ends.log) };
         if !is_cut {
             archive.findings.extend(ends.mismatches);
         }
@@ -238,6 +243,11 @@ impl Archive {
     /// The store, to be read.
     pub fn backend(&self) -> &SharedBackend {
         &self.backend
+    }
+
+    /// The store itself, to save what can be read after damage: its runs do not end before what is known to be missing.
+    pub fn store(&self) -> &SharedBackend {
+        &self.store
     }
 
     /// The same as a log.

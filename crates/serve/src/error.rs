@@ -45,7 +45,7 @@ impl PageError {
             PageError::NotFound(_) | PageError::Untrusted { .. } => 404,
             PageError::StillRead => 503,
             PageError::BadRequest(_) => 400,
-            // Damage is no failure of the server.
+            // A damaged log is not an error of the server.
             PageError::Log(
                 LogError::NoSuchRun { .. }
                 | LogError::Corrupt { .. }

@@ -312,10 +312,7 @@ impl SqliteBackend {
             let (frames, runs) = (beside.wal.committed, marked as u64);
             return Err(LogError::loss(self.name(), FileFault::Emptied { frames, runs }));
         }
-        // Nothing in a WAL can be the rest of a file that was cut off, unless a transaction in it ended.
-        if beside.wal.committed == 0
-            && let Some(cut) = header::cut_off(&self.path)
-        {
+        if let Some(cut) = cut_off(&self.path) {
             self.defect = Some(Arc::new(cut));
             self.wal_use = WalUse::Ignored;
         }
@@ -393,6 +390,14 @@ impl SqliteBackend {
         let Ok(db) = self.alone() else { return false };
         !marks.is_empty() && marks.iter().all(|mark| matches!(shortfall(&db, mark), Ok(None)))
     }
+}
+
+/// If a log is shorter than its header says, and no transaction in its WAL can have the rest: that it was cut off. While a WAL is
+/// merged, the file may be too short as well, so it is looked at before and after the WAL.
+fn cut_off(log: &Path) -> Option<FileFault> {
+    header::cut_off(log)?;
+    wal_of(log).ok().filter(|wal| wal.committed == 0)?;
+    header::cut_off(log)
 }
 
 /// Whether a file is empty or missing.

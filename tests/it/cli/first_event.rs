@@ -1,5 +1,5 @@
-//! However a log is damaged, every command that reads a run names the same event as the first that
-//! cannot be trusted, and none of them names another. One that looks up an event names it or does not meet it.
+//! However a log is damaged, every command that reads a run from its beginning names the same event as the first that cannot be
+//! trusted. One that begins elsewhere names it, meets a later one, or does not meet the damage.
 
 use std::fs;
 
@@ -11,13 +11,13 @@ use crate::serve::{Served, recording};
 use crate::support::cli::Place;
 use crate::support::tamper::without_triggers;
 
-const PAGE: usize = 16_384;
+pub(super) const PAGE: usize = 16_384;
 
 /// The study of the last run.
 const CONFIG: &str = concat!(env!("RETOLD_ROOT"), "/config/deliberation_small.yaml");
 
 /// A log of three runs in one file, and the id of the last one, which is the longest.
-fn three() -> (Place, String) {
+pub(super) fn three() -> (Place, String) {
     let place = Place::new();
     for name in ["game24_small.jsonl", "society_small.jsonl"] {
         place.ok(&format!("import {}", recording(name)));
@@ -35,7 +35,7 @@ fn merged(place: &Place) {
     db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
 }
 
-fn sql(place: &Place, change: &str) {
+pub(super) fn sql(place: &Place, change: &str) {
     let db = Connection::open(place.path("retold.db")).unwrap();
     without_triggers(&db, |db| db.execute_batch(change)).unwrap();
     drop(db);
@@ -50,7 +50,7 @@ fn root(place: &Place, table: &str) -> usize {
 }
 
 /// The pages of the events, in order, by their numbers from 0.
-fn pages_of_events(place: &Place) -> Vec<usize> {
+pub(super) fn pages_of_events(place: &Place) -> Vec<usize> {
     let file = fs::read(place.path("retold.db")).unwrap();
     let root = root(place, "events") * PAGE;
     let two = |at: usize| usize::from(u16::from_be_bytes([file[at], file[at + 1]]));
@@ -60,7 +60,7 @@ fn pages_of_events(place: &Place) -> Vec<usize> {
     cells.chain([child(root + 8)]).collect()
 }
 
-fn patch(place: &Place, change: impl FnOnce(&mut [u8])) {
+pub(super) fn patch(place: &Place, change: impl FnOnce(&mut [u8])) {
     let mut file = fs::read(place.path("retold.db")).unwrap();
     change(&mut file);
     fs::write(place.path("retold.db"), file).unwrap();

@@ -4,6 +4,7 @@ use regex::Regex;
 use rusqlite::Connection;
 use serde_json::Value;
 
+use super::first_event::{PAGE, pages_of_events, patch, sql, three};
 use crate::support::cli::{Place, assert_said};
 use crate::support::tamper::without_triggers;
 
@@ -79,4 +80,47 @@ fn a_run_without_its_first_event_is_not_copied() {
     assert_eq!(said.code, 1, "{}", said.err);
     assert!(said.err.contains("was not copied") && said.err.contains("seq 1"), "{}", said.err);
     assert_eq!(place.json("log --log rest.db").0["runs"], serde_json::json!([]));
+}
+
+/// The run that was damaged: what `copy` says of it, and what its rest says that it lacks.
+fn copied(place: &Place, run: &str) -> (Value, Value) {
+    let (copied, code) = place.json(&format!("copy {run} --to rest.db"));
+    assert_eq!(code, 1, "{copied}");
+    let copied = copied["runs"][0].clone();
+    let rest = copied["rest"].as_str().unwrap_or_else(|| panic!("{copied}"));
+    let shown = place.json(&format!("show {rest} --log rest.db")).0;
+    (copied, shown["lost"]["lost"].clone())
+}
+
+/// SQLite cannot read the page, and a run that is known to have more is not read beyond it by any other command.
+#[test]
+fn what_comes_after_a_lost_page_is_kept() {
+    let (place, run) = three();
+    let events = place.json(&format!("show {run}")).0["events"].as_u64().unwrap();
+    let pages = pages_of_events(&place);
+    let page = pages[pages.len() / 2];
+    patch(&place, |file| file[page * PAGE..][..PAGE].fill(0));
+    let (copied, lost) = copied(&place, &run);
+    let ends = lost.as_array().unwrap().iter().map(|range| range[1].as_u64().unwrap());
+    assert!(ends.clone().count() > 0 && ends.max().unwrap() < events - 1, "{copied}: {lost}");
+    // All others are there, but for the end.
+    let [kept, lacks] = ["events", "lost"].map(|of| copied[of].as_u64().unwrap());
+    assert_eq!(kept + lacks + 1, events, "{copied}: {lost}");
+    assert!(kept > events / 2, "{copied}: {lost}");
+    assert!(place.ok("verify --log rest.db").contains("1 run verified"));
+}
+
+/// The number of an event is forged, and so is the hash of the one after it: nobody counts up to them.
+#[test]
+fn events_with_numbers_far_off_take_no_time_and_no_memory() {
+    let (place, run) = three();
+    let copy = |to: u64, of: u64| {
+        format!(
+            "INSERT INTO events SELECT (3 << 32) + {to}, kind, time, call, sample, request, cause, content, body, hash
+             FROM events WHERE id = (3 << 32) + {of}"
+        )
+    };
+    sql(&place, &format!("{}; {}", copy(4_000_000_000, 5), copy(4_000_000_001, 6)));
+    let (copied, lost) = copied(&place, &run);
+    assert!(lost.as_array().unwrap().len() < 5, "{copied}: {lost}");
 }

@@ -1,6 +1,6 @@
-//! A log of several runs that was cut off at any length, or has a page or a row that is not as it was
-//! written: every command and every page name the same event as the first that cannot be trusted, from
-//! the first time on, and leave the log and its folder as they are.
+//! A log of several runs that was cut off at any length, or has a page or a row that is not as it was written: no command and no
+//! page says so of a run that verification finds sound, some say it of each other one, and all leave the log and its folder as they
+//! are.
 
 use std::collections::BTreeMap;
 use std::fs;

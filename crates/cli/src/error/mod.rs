@@ -6,6 +6,7 @@ mod of_log;
 use std::io::Write;
 use std::path::Path;
 
+pub(crate) use of_log::without_compaction;
 use serde_json::{Value, json};
 
 use crate::again::spell_commands;

@@ -118,7 +118,7 @@ fn put_back(fault: &Fault) -> Option<String> {
 }
 
 /// What to do about an object that `copy --compact` made.
-fn without_compaction(run: RunId, fault: &Fault) -> Option<String> {
+pub(crate) fn without_compaction(run: RunId, fault: &Fault) -> Option<String> {
     let (Fault::Segment(SegmentFault::Missing { object })
     | Fault::Segment(SegmentFault::Changed { object, .. })) = fault
     else {

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use self::needed::{NeededRuns, needed_runs};
-use crate::again::spell_commands;
-use crate::error::{CliError, NAMES_DAMAGE, Status};
+use crate::again::{quote, spell_commands};
+use crate::error::{CliError, NAMES_DAMAGE, Status, without_compaction};
 use crate::global::Global;
 use crate::output::{Output, count_of};
 use crate::progress;
@@ -30,8 +30,8 @@ use retold_archive::{Archive, bucket, open_or_create_store};
 /// copied again, so the same command continues where it was interrupted, and brings a log up to date later. Nothing that
 /// either log has is changed.
 ///
-/// Of a damaged run, what is left becomes a new run, which names the damaged one and lists its lost events. It has ended
-/// as it is; `retold fork` goes on from there, and asks again only what is lost. The exit code is then 1.
+/// What is left of a damaged run becomes a new run, which names the damaged one and lists the events that were lost. The new run
+/// counts as abandoned: `retold fork` continues from it, and asks only for what was lost. The exit code is then 1.
 ///
 /// Forks, merged runs and accepted decisions depend on other runs. Those that the other log does not have are named, with the
 /// command that copies them.
@@ -40,7 +40,7 @@ use retold_archive::{Archive, bucket, open_or_create_store};
 /// commit. Once it has ended, its events are copied to a few more objects, with an index: one call of it is then shown with a
 /// handful of requests, and all of it is read faster. The run is verified meanwhile, and what was written is read back. Nothing is
 /// deleted, but the run no longer needs the objects in `runs/RUN` that it had by then, so a lifecycle rule of the bucket may
-/// remove them later. A run that was compacted is left alone, unless it has gone on since, or one of its objects is missing.
+/// remove them later. A run that was compacted is left alone, unless it has gone on since.
 ///
 /// Logs are named as with --log: by the path of a file, or as s3://BUCKET/PREFIX, gs://BUCKET/PREFIX,
 /// az://CONTAINER/PREFIX or file:///FOLDER.
@@ -79,8 +79,10 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     }
     let keys = redaction::keys(&from)?;
     if with_key && keys.keys.is_empty() {
-        let message =
-            format!("there is no key file {}: nothing was redacted with --redact", keys.place);
+        let message = format!(
+            "there is no key file {}, because nothing was recorded with --redact",
+            keys.place
+        );
         return Err(CliError::usage(message).hint("leave out --with-key"));
     }
     if with_key {
@@ -100,15 +102,22 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let target = open_or_create_store(&to, global.sqlite())?;
     let (mut copied, mut done, mut new, mut failed) = (Vec::new(), Vec::new(), 0, 0_u64);
     for run in runs {
-        let ImportResult { added, known } = match copy(&source, run, &target, output) {
+        let ImportResult { added, known } = match copy(
+            &source,
+            archive.store(),
+            run,
+            &target,
+            output,
+        ) {
             Ok(CopiedRun::Whole(result)) => result,
             Ok(CopiedRun::Rest(finding, rest)) => {
                 failed += 1;
                 if !output.is_json() {
                     output.text(&rest_text(&finding, &rest, run, &to))?;
                 }
-                let RescuedRun { run: new, kept, lost, .. } = rest;
-                copied.push(json!({"run": run, "damage": finding.to_string(), "rest": new, "events": kept, "lost": lost}));
+                let RescuedRun { run: rest, kept, lost, was_there } = rest;
+                new += u64::from(!was_there);
+                copied.push(json!({"run": run, "damage": finding.to_string(), "rest": rest, "events": kept, "lost": lost}));
                 continue;
             }
             // The others can be copied all the same.
@@ -172,6 +181,7 @@ enum CopiedRun {
 /// Copies one run: as it is, or if it is damaged, what is left of it.
 fn copy(
     source: &Log,
+    store: &SharedBackend,
     run: RunId,
     target: &SharedBackend,
     output: &Output,
@@ -179,7 +189,7 @@ fn copy(
     let _shown = progress::verifying(output);
     let found = verify_run(source.backend().reader()?.as_mut(), run, None)?;
     if let Some(finding) = found.finding {
-        let rest = rescue_run(source.backend().as_ref(), run, target.as_ref());
+        let rest = rescue_run(store.as_ref(), run, target.as_ref());
         let rest = rest.map_err(|error| {
             let message = format!("run {run} was not copied: {finding}");
             match error {
@@ -191,7 +201,7 @@ fn copy(
         })?;
         let log = Log::new(target.clone());
         if how_it_ended(log.reader()?.as_mut(), rest.run)?.is_none() {
-            // Nothing continues it: a fork asks what is lost, and decides anew.
+            // It is never resumed: a fork asks for what was lost, and makes all decisions again.
             end_run(&log, rest.run)?;
         }
         return Ok(CopiedRun::Rest(finding, rest));
@@ -217,16 +227,24 @@ fn copy(
 
 fn rest_text(finding: &Finding, rest: &RescuedRun, run: RunId, to: &Path) -> String {
     let RescuedRun { run: new, kept, lost, was_there } = rest;
-    let (run, new, to) = (run.short(8), new.short(8), to.display());
+    let new = new.short(8);
     let was_there = if *was_there { ", which was already there" } else { "" };
-    let what = format!(
-        "run {run} is damaged: {finding}\n  what is left of it, {}, is a new run, {new}{was_there}; lost: {}\n",
+    let mut text = format!(
+        "run {} is damaged: {finding}\n  what is left of it, {}, is a new run, {new}{was_there}; lost: {}\n",
+        run.short(8),
         count_of(*kept, "event"),
         count_of(*lost, "event")
     );
-    what + &spell_commands(&format!(
-        "  `retold --log {to} fork {new}` goes on from there, and asks again what is lost\n"
-    ))
+    // All of the run may be there, and then nothing of it is lost.
+    if let Some(hint) = without_compaction(run, &finding.fault) {
+        text.push_str(&spell_commands(&format!("  {hint}\n")));
+    }
+    if let Some(to) = quote(&to.to_string_lossy()) {
+        text.push_str(&spell_commands(&format!(
+            "  `retold --log {to} fork {new}` continues from it, and asks only for what was lost\n"
+        )));
+    }
+    text
 }
 
 fn line(run: RunId, added: u64, known: u64) -> String {
