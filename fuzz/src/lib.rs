@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use retold::parse::json_repair::RepairEdition;
+use retold::parse::json_repair;
 use retold::parse::{ParserSpec, Parsers};
 use retold_study::Registration;
 use serde_json::{Value, json};
@@ -74,21 +74,15 @@ fn bounded(parser: &str, value: &Value) {
 }
 
 fn repair(text: &str) {
-    [RepairEdition::First, RepairEdition::Second, RepairEdition::Third]
-        .into_iter()
-        .for_each(|edition| repair_by(edition, text));
-}
-
-fn repair_by(edition: RepairEdition, text: &str) {
-    let repaired = edition.repair(text);
-    assert_eq!(repaired, edition.repair(text));
+    let repaired = json_repair::repair(text);
+    assert_eq!(repaired, json_repair::repair(text));
     if let Ok(value) = serde_json::from_str::<Value>(text) {
         assert_eq!(repaired.value, Some(value), "valid JSON keeps its value");
     }
     // Parsing one value leaves nothing behind that affects the next.
     let mut at = 0;
-    for value in edition.values(text) {
-        let alone = edition.first(&text[at..]).expect("it is there");
+    for value in json_repair::values(text) {
+        let alone = json_repair::first(&text[at..]).expect("it is there");
         let same = (&alone.value, &alone.repairs) == (&value.value, &value.repairs);
         assert!(same && at + alone.end == value.end, "{alone:?} at {at}, and {value:?}");
         at = value.end.max(value.start + 1);

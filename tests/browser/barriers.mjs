@@ -10,7 +10,7 @@ for (const colorScheme of ["light", "dark"]) {
   await browse({ colorScheme, bypassCSP: true, reducedMotion: "reduce" }, async (page, base) => {
     const whole = (path) => json(page, `${base}${path}`);
     const { runs } = await whole("/");
-    const addresses = ["/", "/compare", `/compare?a=${runs[0].run}&b=${runs[1].run}`, `/run/${runs.find(({ experiment }) => experiment === "game24").run}/check?to=game24@3`];
+    const addresses = ["/", "/compare", `/compare?a=${runs[0].run}&b=${runs[1].run}`, `/run/${runs.find(({ experiment }) => experiment === "game24").run}/check?to=game24@2`];
     for (const [number, { run, kind }] of runs.entries()) {
       const { rows, rated_by_several, table } = await whole(`/run/${run}?kind=DecisionMade`);
       if (rated_by_several.length > 0) addresses.push(`/run/${run}/agreement`);

@@ -1,8 +1,8 @@
 //! No parser changes its decisions without a new version.
 //!
 //! `fixtures/parsers.lock` has, for every parser version and every frozen answer, a digest of the
-//! answer and a digest of the decision. An existing line may never change, because published
-//! numbers were made with it. New versions and new cases are added with `UPDATE_PARSERS_LOCK=1`,
+//! answer and a digest of the decision. Once a version is released, its lines may never change, because
+//! published numbers are made with it. New versions and new cases are added with `UPDATE_PARSERS_LOCK=1`,
 //! which adds lines and changes none.
 
 use std::collections::BTreeMap;

@@ -189,7 +189,7 @@ fn views_have_the_rows_of_the_tables_of_studies_and_forks() {
     }
     place.ok("run small.yaml --quiet --no-outputs --set samples=6 --set parser=game24@1 \
         --set retry.max_retries=9 --set model.rates.rate_limited=0.3");
-    place.ok("fork latest --set parser=game24@3 --quiet");
+    place.ok("fork latest --set parser=game24@2 --quiet");
     let rows = compared(&place);
     assert!(rows["facts"] > 100 && rows["attempts"] > 0 && rows["runs"] == 5, "{rows:?}");
 }

@@ -77,7 +77,7 @@ impl Cursor<'_> {
             Some(']') => self.arrays == 1 && self.open.first() == Some(&b'['),
             _ => self.objects == 1,
         };
-        if !self.edition.keeps_members() || !is_last {
+        if !is_last {
             return false;
         }
         let comma = self.after_space(self.pos + 1);
@@ -126,21 +126,14 @@ impl Cursor<'_> {
                 }
                 // The next item of the array begins here: the brace that closes this one is
                 // missing.
-                '{' if self.edition.keeps_members()
-                    && self.is_item()
-                    && !members.map.is_empty() =>
-                {
+                '{' if self.is_item() && !members.map.is_empty() => {
                     self.note(Repair::UnclosedContainer);
                     return true;
                 }
                 '[' | '{' | '(' => {
                     self.note(Repair::MisplacedMember);
                     let value = self.value(ValuePosition::Value);
-                    if self.edition.keeps_members() {
-                        members.keep(value);
-                    } else {
-                        members.absorb(value);
-                    }
+                    members.keep(value);
                 }
                 '`' if self.rest().starts_with("```") => self.fence(),
                 _ => {
@@ -161,7 +154,7 @@ impl Cursor<'_> {
         let key = if quoted { self.string(ValuePosition::Key) } else { self.bare_key() };
         if !quoted {
             self.note(Repair::BareText);
-            if self.edition.keeps_members() && !key.is_empty() && self.ends_key(self.pos) {
+            if !key.is_empty() && self.ends_key(self.pos) {
                 // The closing quote of a key without an opening quote.
                 self.bump();
             }
@@ -175,9 +168,7 @@ impl Cursor<'_> {
                 self.note(Repair::MissingValue);
             }
             members.insert(key, value.unwrap_or_else(|| self.missing()));
-        } else if self.edition.keeps_members()
-            && let Some((key, value)) = self.without_colon(&key, quoted)
-        {
+        } else if let Some((key, value)) = self.without_colon(&key, quoted) {
             self.note(Repair::MissingColon);
             members.insert(key, value);
         } else if quoted && self.peek().is_some_and(is_quote) && !self.is_quoted_key(self.pos) {
@@ -231,19 +222,15 @@ impl Cursor<'_> {
         let from = self.pos;
         let value = self.value(ValuePosition::Value);
         let written = self.text.get(from..self.pos).unwrap_or("").trim();
-        let is_cut = self.edition.has_nulls()
-            && self.peek().is_none()
+        let is_cut = self.peek().is_none()
             && (written == "\\\"" || written.chars().count() == 1 && written.starts_with(is_quote));
         value.filter(|_| !is_cut)
     }
 
     /// The value that takes the place of a missing one.
     fn missing(&mut self) -> Value {
-        if self.edition.has_nulls() {
-            self.note(Repair::MissingValue);
-            return Value::Null;
-        }
-        Value::String(String::new())
+        self.note(Repair::MissingValue);
+        Value::Null
     }
 
     fn number(&self, text: &str) -> Option<Value> {

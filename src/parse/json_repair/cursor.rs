@@ -1,7 +1,7 @@
 //! The position in the text, the open containers around it, and lookahead.
 
+use super::Repair;
 use super::unclosed::{RepairNotes, UnclosedQuotes};
-use super::{Repair, RepairEdition};
 
 /// Keys are never longer. Lookahead for a key stops here, which keeps the total time linear.
 const LONGEST_KEY: usize = 200;
@@ -10,8 +10,6 @@ const LONGEST_KEY: usize = 200;
 pub(super) struct Cursor<'t> {
     pub(super) text: &'t str,
     pub(super) pos: usize,
-    /// The rules to follow.
-    pub(super) edition: RepairEdition,
     /// The opening brackets of the open containers, outermost first.
     pub(super) open: Vec<u8>,
     /// How many arrays and objects are open.
@@ -27,16 +25,10 @@ pub(super) struct Cursor<'t> {
 }
 
 impl<'t> Cursor<'t> {
-    pub(super) fn new(
-        text: &'t str,
-        pos: usize,
-        unclosed: &'t mut UnclosedQuotes,
-        edition: RepairEdition,
-    ) -> Cursor<'t> {
+    pub(super) fn new(text: &'t str, pos: usize, unclosed: &'t mut UnclosedQuotes) -> Cursor<'t> {
         Cursor {
             text,
             pos,
-            edition,
             open: Vec::new(),
             arrays: 0,
             objects: 0,
@@ -168,7 +160,7 @@ impl<'t> Cursor<'t> {
                 // `http://` is not a key.
                 self.next_visible(after) == Some(':') && !self.is_address(after)
                     // `name": 1`, with the opening quote missing.
-                    || self.edition.keeps_members() && self.ends_key(after)
+                    || self.ends_key(after)
             }
             _ => false,
         }

@@ -39,7 +39,7 @@ impl Cursor<'_> {
                 '}' if depth > 0 => depth -= 1,
                 '}' => break,
                 ']' if place == ValuePosition::Item || self.arrays > 0 => break,
-                ']' if self.edition.keeps_members() && self.is_literal_before(at) => break,
+                ']' if self.is_literal_before(at) => break,
                 '(' => parentheses += 1,
                 ')' if parentheses > 0 => parentheses -= 1,
                 ')' if place != ValuePosition::Value => break,
@@ -47,11 +47,7 @@ impl Cursor<'_> {
                 ',' if place == ValuePosition::Value && self.joins_digits(at) => {}
                 ',' if self.is_literal_before(at) => break,
                 ',' if self.structure_follows(after, true) => break,
-                '#' | '/'
-                    if self.edition.keeps_members()
-                        && self.is_comment(at)
-                        && self.is_literal_before(at) =>
-                {
+                '#' | '/' if self.is_comment(at) && self.is_literal_before(at) => {
                     break;
                 }
                 '"' => {
@@ -107,8 +103,7 @@ impl Cursor<'_> {
     fn joins_digits(&self, at: usize) -> bool {
         let rest = self.text.as_bytes().get(at + 1..).unwrap_or(&[]);
         let digits = rest.iter().take(40).take_while(|byte| byte.is_ascii_digit()).count();
-        self.edition.joins_digits()
-            && digits > 0
+        digits > 0
             && self.open.last() == Some(&b'{')
             && self
                 .text
@@ -152,7 +147,7 @@ impl Cursor<'_> {
             self.note(Repair::OddNumber);
             return Value::Number(number);
         }
-        let is_number = self.edition.knows_infinity() && is_unbounded(text);
+        let is_number = is_unbounded(text);
         self.note(if is_number { Repair::OddNumber } else { Repair::BareText });
         Value::String(text.to_owned())
     }

@@ -67,15 +67,6 @@ impl Members {
         }
     }
 
-    /// An array after a member's value belongs to that value if it is also an array.
-    pub(super) fn absorb(&mut self, value: Option<Value>) {
-        match (self.map.values_mut().next_back(), value) {
-            (Some(Value::Array(last)), Some(Value::Array(mut more))) => last.append(&mut more),
-            (None, Some(value)) => self.loose.push(value),
-            _ => {}
-        }
-    }
-
     pub(super) fn into_value(self, cursor: &mut Cursor<'_>) -> Value {
         if self.map.is_empty() && !self.loose.is_empty() {
             cursor.note(Repair::MisplacedMember);

@@ -25,7 +25,6 @@
 //! - A member is kept even if parts around it are missing: its opening quote (`b": 2`), its colon,
 //!   the brace or the comma before it, or the bracket that closes the container before it.
 //! - A value that is missing, as where a text is cut off after a colon, is null.
-//! - A parser that was locked before a rule keeps the [`RepairEdition`] it had.
 //!
 //! The rules were checked against the expectations of the best-known repair library
 //! (`mangiucugna/json_repair`), with our own code: see the tests for the rate of agreement.
@@ -33,7 +32,6 @@
 mod containers;
 mod cursor;
 mod depth;
-mod edition;
 mod literal;
 mod members;
 mod string;
@@ -42,7 +40,6 @@ mod unclosed;
 
 use serde_json::Value;
 
-pub use edition::RepairEdition;
 pub use top::{each_value, first, repair, values};
 
 /// Containers deeper than this are left out.

@@ -198,9 +198,7 @@ impl Cursor<'_> {
 
     /// A key ends if a colon follows; it has ended earlier if a value begins right after a colon.
     fn judge_key(&self, at: usize, start: usize, next: char) -> Quote {
-        if matches!(next, ':' | ',' | '}' | ']')
-            || self.edition.keeps_members() && self.value_follows(self.after_space(self.pos))
-        {
+        if matches!(next, ':' | ',' | '}' | ']') || self.value_follows(self.after_space(self.pos)) {
             return Quote::End;
         }
         let before = self.text.get(start..at).unwrap_or("").trim_end();

@@ -7,7 +7,7 @@ use super::cursor::Cursor;
 use super::depth::cut;
 use super::string::ValuePosition;
 use super::unclosed::UnclosedQuotes;
-use super::{EmbeddedJson, MAX_DEPTH, Repair, RepairEdition, RepairedJson};
+use super::{EmbeddedJson, MAX_DEPTH, Repair, RepairedJson};
 
 /// How deeply nested JSON serde_json reads.
 const DEEPEST: usize = 127;
@@ -18,16 +18,12 @@ const DEEPEST: usize = 127;
 /// same keys is its correction; otherwise they form an array.
 #[must_use]
 pub fn repair(text: &str) -> RepairedJson {
-    repair_with(text, RepairEdition::default())
-}
-
-fn repair_with(text: &str, edition: RepairEdition) -> RepairedJson {
     if let Ok(value) = serde_json::from_str(text) {
         return RepairedJson { value: Some(value), repairs: Vec::new() };
     }
-    let found = all(text, edition);
+    let found = values(text);
     if found.is_empty() {
-        return group(text, edition);
+        return group(text);
     }
     let mut repairs: Vec<Repair> = Vec::new();
     if found.len() > 1 {
@@ -65,19 +61,11 @@ pub fn values(text: &str) -> Vec<EmbeddedJson> {
 
 /// Like [`values`], but lazy: nothing after the last value taken is examined.
 pub fn each_value(text: &str) -> impl Iterator<Item = EmbeddedJson> {
-    each(text, RepairEdition::default())
-}
-
-fn all(text: &str, edition: RepairEdition) -> Vec<EmbeddedJson> {
-    each(text, edition).collect()
-}
-
-fn each(text: &str, edition: RepairEdition) -> impl Iterator<Item = EmbeddedJson> {
     let mut unclosed = UnclosedQuotes::default();
     let mut at = 0;
     std::iter::from_fn(move || {
         let start = at + memchr2(b'{', b'[', text.as_bytes().get(at..)?)?;
-        let embedded = read(text, start, &mut unclosed, edition);
+        let embedded = read(text, start, &mut unclosed);
         // Every container has at least its opening bracket.
         at = embedded.end.max(start + 1);
         Some(embedded)
@@ -87,52 +75,18 @@ fn each(text: &str, edition: RepairEdition) -> impl Iterator<Item = EmbeddedJson
 /// The first object or array in a text; nothing after it is read.
 #[must_use]
 pub fn first(text: &str) -> Option<EmbeddedJson> {
-    first_of(text, RepairEdition::default())
-}
-
-fn first_of(text: &str, edition: RepairEdition) -> Option<EmbeddedJson> {
     memchr2(b'{', b'[', text.as_bytes())
-        .map(|start| read(text, start, &mut UnclosedQuotes::default(), edition))
-}
-
-impl RepairEdition {
-    /// Like [`super::repair`], with the rules of this edition.
-    #[must_use]
-    pub fn repair(self, text: &str) -> RepairedJson {
-        repair_with(text, self)
-    }
-
-    /// Like [`super::values`], with the rules of this edition.
-    #[must_use]
-    pub fn values(self, text: &str) -> Vec<EmbeddedJson> {
-        all(text, self)
-    }
-
-    /// Like [`super::each_value`], with the rules of this edition.
-    pub fn each_value(self, text: &str) -> impl Iterator<Item = EmbeddedJson> {
-        each(text, self)
-    }
-
-    /// Like [`super::first`], with the rules of this edition.
-    #[must_use]
-    pub fn first(self, text: &str) -> Option<EmbeddedJson> {
-        first_of(text, self)
-    }
+        .map(|start| read(text, start, &mut UnclosedQuotes::default()))
 }
 
 /// Reads the container at `start`: strictly if possible, with repairs if not.
-fn read(
-    text: &str,
-    start: usize,
-    unclosed: &mut UnclosedQuotes,
-    edition: RepairEdition,
-) -> EmbeddedJson {
+fn read(text: &str, start: usize, unclosed: &mut UnclosedQuotes) -> EmbeddedJson {
     unclosed.next_container();
     let rest = text.get(start..).unwrap_or("");
     let mut strict = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
     if let Some(Ok(value)) = strict.next() {
         let end = start + strict.byte_offset();
-        let mut cursor = Cursor::new(text, end, unclosed, edition);
+        let mut cursor = Cursor::new(text, end, unclosed);
         let mut value = resume(&mut cursor, value);
         let end = cursor.pos;
         let mut repairs = cursor.take_repairs();
@@ -141,7 +95,7 @@ fn read(
         }
         return EmbeddedJson { value, repairs, start, end };
     }
-    let mut cursor = Cursor::new(text, start, unclosed, edition);
+    let mut cursor = Cursor::new(text, start, unclosed);
     let value = cursor.value(ValuePosition::Value).unwrap_or(Value::Null);
     let mut value = resume(&mut cursor, value);
     let mut repairs = cursor.take_repairs();
@@ -233,12 +187,12 @@ fn surrounds(text: &str, embedded: &EmbeddedJson) -> bool {
 }
 
 /// A text without braces and brackets may still be `(1, 2)`, with or without a fence.
-fn group(text: &str, edition: RepairEdition) -> RepairedJson {
+fn group(text: &str) -> RepairedJson {
     let fenced =
         text.split_once("```").map(|(_, rest)| rest.trim_start_matches(char::is_alphanumeric));
     let at = text.len() - fenced.unwrap_or(text).trim_start().len();
     let mut unclosed = UnclosedQuotes::default();
-    let mut cursor = Cursor::new(text, at, &mut unclosed, edition);
+    let mut cursor = Cursor::new(text, at, &mut unclosed);
     let value = if cursor.peek() == Some('(') { cursor.group() } else { None };
     RepairedJson { value, repairs: cursor.take_repairs() }
 }

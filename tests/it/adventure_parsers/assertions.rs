@@ -27,13 +27,7 @@ fn at(answer: &Value, path: &str) -> Value {
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn the_19_assertions_of_the_original_adventure_parser_hold() {
-    for version in [1, 2] {
-        assert_eq!(assertions(version), 19, "narrative@{version}");
-    }
-}
-
-fn assertions(version: u32) -> usize {
-    let parser = narrative_parser(version).unwrap();
+    let parser = narrative_parser().unwrap();
     let mut count = 0;
     for row in rows("adventure", "test_assertions.jsonl") {
         let input = row["input"].as_str().unwrap();
@@ -53,5 +47,5 @@ fn assertions(version: u32) -> usize {
         }
         count += 1;
     }
-    count
+    assert_eq!(count, 19);
 }

@@ -6,7 +6,7 @@ use retold_adventure::parse::{
 };
 
 fn narrative(text: &str) -> ParsedAnswer<Narrative> {
-    let parsed = narrative_parser(1).unwrap().parse(text);
+    let parsed = narrative_parser().unwrap().parse(text);
     assert!(parsed.warnings.is_empty(), "{:?}", parsed.warnings);
     parsed
 }
@@ -108,7 +108,7 @@ fn the_character_example() {
     "experience": 5
   }
 }"#;
-    let parsed = character_parser(1).unwrap().parse(text);
+    let parsed = character_parser().unwrap().parse(text);
     assert_eq!((parsed.method, parsed.warnings.len()), ("json_object", 0));
     let expected: Character = serde_json::from_str(text).unwrap();
     assert_eq!(parsed.value, expected);
@@ -121,7 +121,7 @@ fn the_templates() {
     let text = "[Narrative text content]\n\nLOCATION: [Location name]\nACQUIRED_ITEMS: [Item1, Item2, \
                 ...]\nREMOVED_ITEMS: [Item1, Item2, ...]\nSUGGESTED_ACTIONS: [\n  {\"text\": \
                 \"Action description\", \"type\": \"basic|combat|interaction\"}\n]\n";
-    let parsed = narrative_parser(1).unwrap().parse(text);
+    let parsed = narrative_parser().unwrap().parse(text);
     assert_eq!(parsed.value.narrative, "[Narrative text content]");
     assert_eq!(parsed.value.location.as_deref(), Some("Location name"));
     assert_eq!(parsed.value.acquired_items, ["Item1", "Item2"]);

@@ -6,7 +6,7 @@ use retold_adventure::parse::{ActionKind, Narrative, narrative_parser};
 use ActionKind::{Basic, Combat, Interaction};
 
 fn parse(text: &str) -> ParsedAnswer<Narrative> {
-    narrative_parser(1).unwrap().parse(text)
+    narrative_parser().unwrap().parse(text)
 }
 
 #[test]

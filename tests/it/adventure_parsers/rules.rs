@@ -4,7 +4,7 @@ use retold::parse::{ParsedAnswer, Parser};
 use retold_adventure::parse::{Importance, Narrative, character_parser, narrative_parser};
 
 fn parse(text: &str) -> ParsedAnswer<Narrative> {
-    narrative_parser(1).unwrap().parse(text)
+    narrative_parser().unwrap().parse(text)
 }
 
 fn narrative(text: &str) -> Narrative {
@@ -122,7 +122,7 @@ fn dialogue_is_listed_and_stays_in_the_story() {
 
 #[test]
 fn character_repairs_are_warnings() {
-    let parser = character_parser(1).unwrap();
+    let parser = character_parser().unwrap();
     let text = "Here he is:\n```json\n{\"name\": \"Ike\", \"attributes\": {\"speed\": 25, \
                 \"gun_accuracy\": \"12\", \"throwingAccuracy\": 7.6, \"strength\": 14, \"bravery\": \
                 \"high\", \"experience\": -1}}\n```";

@@ -39,16 +39,16 @@ fn every_version_is_listed_with_its_strategies_in_order() {
     );
     assert_eq!((&first["last_resort"], &first["default"]), (&json!("default"), &json!(false)));
     assert_eq!(first["settings"], json!({"contribution_type": "variable", "endowment": 20}));
-    assert_eq!(of("contribution", 4)["default"], true);
+    assert_eq!(of("contribution", 2)["default"], true);
     assert_eq!(of("vote", 1)["has_default_settings"], false);
-    assert_eq!(of("action", 4)["studies"], json!(["society", "society_log"]));
+    assert_eq!(of("action", 2)["studies"], json!(["society", "society_log"]));
 }
 
 #[test]
 fn the_list_is_for_people_and_may_have_one_parser() {
     let place = Place::new();
     let said = place.ok("check --list --parser action");
-    assert!(said.starts_with("action@4  (default)\n    strategies: json_action, "), "{said}");
+    assert!(said.starts_with("action@2  (default)\n    strategies: json_action, "), "{said}");
     assert!(said.contains("\naction@1\n") && !said.contains("vote@"), "{said}");
     assert!(!place.path("retold.db").exists());
     let said = place.run("check --list --parser nobody");

@@ -56,7 +56,7 @@ fn the_whole_input_is_one_answer() {
     let args = ["check", "--text", "-", "--parser", "game24", "--params", NUMBERS];
     assert_said!("parsing_text", place.fed(&args, answer.as_bytes()).out);
     let made = json(&place.fed(&[&args[..], &["--json"]].concat(), answer.as_bytes()));
-    assert_eq!(made["parser"], "game24@3");
+    assert_eq!(made["parser"], "game24@2");
     assert_eq!(made["params"], json!({"numbers": [4, 5, 6, 10]}));
     assert_eq!(made["verdict"], "wrong_numbers");
     assert_eq!(made["warnings"], json!([]));

@@ -69,7 +69,7 @@ fn what_twenty_commands_make_is_for_its_owner() {
         format!("import {root}/recordings/society_small.jsonl"),
         "export latest society --as outputs".to_owned(),
         "verify".to_owned(),
-        format!("check {root}/recordings/game24_small.jsonl --parser game24@3"),
+        format!("check {root}/recordings/game24_small.jsonl --parser game24@2"),
         "record -- true".to_owned(),
         "init game24 mine.yaml".to_owned(),
     ] {

@@ -1,7 +1,12 @@
 //! Recordings: whole, cut off, changed, foreign, and replayed without a log.
 
+use std::path::Path;
+
+use retold::id::RunId;
+
 use crate::format::is_regenerated;
 use crate::support::cli::{Place, assert_said};
+use crate::support::forge::{forged, recording, settings};
 
 /// A recording that this program made of another run, and a folder with a log to import it into.
 fn place() -> (Place, String) {
@@ -122,6 +127,24 @@ fn commands_on_a_recording_name_its_file() {
     assert!(elsewhere.ok("show latest").contains("run --resume"));
 }
 
+/// A parser that this program does not have: which one it has, and which program has the other.
+#[test]
+fn a_run_whose_parser_is_gone_names_the_program_that_has_it() {
+    let place = Place::new();
+    let base = recording(Path::new(concat!(env!("RETOLD_ROOT"), "/recordings/game24_small.jsonl")));
+    let mut settings = settings(&base);
+    settings["experiment"]["parser"] = "game24@9".into();
+    let events = usize::try_from(base.head.seq.0).unwrap();
+    place.write("gone.jsonl", forged(&base, RunId([0xab; 8]), &settings, events, false));
+    let said = place.run("replay gone.jsonl");
+    assert_eq!(said.code, 2, "{}", said.out);
+    let named = ["parser \"game24\" has no version 9", "it was recorded by retold "];
+    assert!(named.iter().all(|text| said.err.contains(text)), "{}", said.err);
+    // What was recorded is there all the same.
+    place.ok("show gone.jsonl");
+    place.ok("check gone.jsonl --parser game24@1 --most 1");
+}
+
 #[test]
 fn a_recording_needs_no_dot_in_its_name() {
     let (place, _) = place();
@@ -136,10 +159,10 @@ fn a_recording_needs_no_dot_in_its_name() {
 
 /// The recordings in this repository, and the command that made each.
 const COMMITTED: [(&str, &str); 5] = [
-    // With an earlier version of the parser, and so has the society.
+    // With the document's parser.
     (
         "game24_small.jsonl",
-        "config/game24.yaml --set template=cot --set puzzles.rows=0..2 --set samples=3 --set parser=game24@2",
+        "config/game24.yaml --set template=cot --set puzzles.rows=0..2 --set samples=3 --set parser=game24@1",
     ),
     (
         "adventure_small.jsonl",
@@ -154,10 +177,7 @@ const COMMITTED: [(&str, &str); 5] = [
          provider.rates.failure=0.02 --set provider.latency_ms=1",
     ),
     ("public_goods_small.jsonl", "config/public_goods_small.yaml"),
-    (
-        "society_small.jsonl",
-        "config/society_small.yaml --set agents=8 --set days=5 --set parser=action@2",
-    ),
+    ("society_small.jsonl", "config/society_small.yaml --set agents=8 --set days=5"),
 ];
 
 /// See `scripts/fixtures`.

@@ -28,7 +28,7 @@ fn refolding_foretells_a_fork_with_the_new_parser() {
     assert_eq!(refold["decisions"].as_u64(), found["changed"]["method"].as_u64(), "{found}");
     assert_eq!(refold["new_calls"], json!([]), "no prompt depends on a decision");
     assert_eq!(refold["unusable_decisions"], 0);
-    place.ok(&format!("fork {parent} --set parser=game24@3 -q"));
+    place.ok(&format!("fork {parent} --set parser=game24@2 -q"));
     let report = |run: &str| place.json(&format!("show {run}")).0["report"].clone();
     let figure = &refold["figures"][0];
     assert_eq!(figure["one"]["value"], report(&parent)["solve_rate"]);
@@ -131,7 +131,7 @@ fn what_makes_a_check_fail_can_be_named() {
     assert_eq!(code("--fail-on method-drop --fail-on flips"), 1);
     assert_eq!(code("--fail-on flips --parser game24@1"), 0);
     // The other way round, the parser finds less.
-    place.ok("fork latest --set parser=game24@3 -q");
+    place.ok("fork latest --set parser=game24@2 -q");
     assert_eq!(code("--fail-on method-drop --parser game24@1"), 1);
     assert_eq!(code("--fail-on everything"), 2);
     assert_eq!(code("--prices mine.yaml"), 2, "only with --refold");
@@ -209,7 +209,7 @@ fn the_same_decisions_are_accepted_once() {
     assert!(said.code == 0 && said.out.ends_with(&line), "{}", said.out);
     assert_eq!(place.json("log").0["runs"], before);
     // Others replace them, and may be replaced again.
-    let other = check("game24@3");
+    let other = check("game24@2");
     let third = check("game24@1");
     assert!(other["accepted"].is_string() && third["accepted"].is_string(), "{other} {third}");
     // Which of the three sets are in force, wherever they are shown.
@@ -254,7 +254,7 @@ fn the_same_decisions_are_accepted_once() {
     let about = |notice: &&Value| notice["text"].as_str().unwrap().contains("accepted");
     assert_eq!(notices.as_array().unwrap().iter().filter(about).count(), 1, "{notices}");
     // Where only some of the answers are decided about again, both are in force.
-    place.ok(&format!("check {run} --parser game24@3 --call solve/0 --accept"));
+    place.ok(&format!("check {run} --parser game24@2 --call solve/0 --accept"));
     let found = place.json(&format!("show {run}")).0["decisions_in_force"]["accepted"].clone();
     let in_force: Vec<u64> =
         found.as_array().unwrap().iter().map(|set| set["in_force"].as_u64().unwrap()).collect();

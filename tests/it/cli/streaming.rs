@@ -58,7 +58,7 @@ pub(super) fn objects(said: &Said) -> Vec<Value> {
 #[test]
 fn a_line_is_answered_before_the_next_one_comes() {
     let place = Place::new();
-    let mut json = Open::start(&place, &["--json", "--parser", "game24@3"]);
+    let mut json = Open::start(&place, &["--json", "--parser", "game24@2"]);
     // The first is shorter than the signature of a packed file.
     for (number, line) in [(1, r#""""#), (2, r#""Answer: 4 * 6""#), (3, r#"{"error":{}}"#)] {
         writeln!(json.input, "{line}").unwrap();
@@ -67,7 +67,7 @@ fn a_line_is_answered_before_the_next_one_comes() {
         assert_eq!(made.get("left").is_some(), number == 3, "{made}");
     }
     assert_eq!(json.end().code, 0);
-    let mut text = Open::start(&place, &["--parser", "game24@3"]);
+    let mut text = Open::start(&place, &["--parser", "game24@2"]);
     for number in 1..4 {
         writeln!(text.input, "\"Answer: 4 * {number}\"").unwrap();
         let lines: Vec<String> =
@@ -83,7 +83,7 @@ fn a_line_is_answered_before_the_next_one_comes() {
 fn memory_does_not_grow_with_the_lines() {
     let place = Place::new();
     for args in [
-        &["--json", "--parser", "game24@3"][..],
+        &["--json", "--parser", "game24@2"][..],
         &["--parser", "vote@1", "--params", r#"{"options":["a","b"]}"#],
     ] {
         let mut parsing = Open::start(&place, args);
@@ -152,7 +152,7 @@ fn nothing_is_parsed_for_a_reader_that_has_left() {
     for args in ["", "--json"] {
         let retold = env!("CARGO_BIN_EXE_retold");
         let line = format!(
-            "yes '\"Answer: 4 * 6\"' | {retold} check --parser game24@3 --jsonl - {args} | head -n 3"
+            "yes '\"Answer: 4 * 6\"' | {retold} check --parser game24@2 --jsonl - {args} | head -n 3"
         );
         let mut command = Command::new("timeout");
         command.args(["60", "sh", "-c", &line]).current_dir(place.root());

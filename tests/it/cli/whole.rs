@@ -396,7 +396,7 @@ fn a_request_with_the_same_key_twice_is_refused() {
         let due = format!("the key \"{key}\" is given twice\n");
         for (command, hint) in [
             ("import twice.jsonl", "  hint: nothing was imported\n"),
-            ("check twice.jsonl --parser game24@3", ""),
+            ("check twice.jsonl --parser game24@2", ""),
         ] {
             let said = place.run(command);
             assert_eq!((said.code, said.out.as_str()), (2, ""), "{line}: {}", said.err);

@@ -65,7 +65,7 @@ proptest! {
 
     #[test]
     fn any_text_gives_the_same_decision_twice(text in texts()) {
-        for version in [1, 2, 3] {
+        for version in [1, 2] {
             for numbers in [&[][..], &[4, 6][..]] {
                 let first = decide(version, numbers, &text);
                 prop_assert_eq!(&first, &decide(version, numbers, &text));
@@ -136,7 +136,7 @@ fn a_megabyte_of_anything_ends() {
     ];
     for piece in pieces {
         let text = piece.repeat(1_000_000 / piece.len());
-        for version in [1, 2, 3] {
+        for version in [1, 2] {
             decide(version, &[4, 6, 7, 8], &text);
         }
     }
@@ -146,7 +146,7 @@ fn a_megabyte_of_anything_ends() {
 
 /// Version 1 still makes the decisions that version 2 was written to improve.
 #[test]
-fn old_versions_stay() {
+fn the_documents_rule_stays() {
     let text = "<answer>1+2</answer><answer>2+2</answer>";
     assert_eq!(decide(1, &[], text).value, "1+2");
     assert_eq!(decide(2, &[], text).value, "2+2");

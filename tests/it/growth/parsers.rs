@@ -33,8 +33,6 @@ pub(crate) fn parsers() -> Vec<(String, Parse)> {
         let parse = move |text: &str| drop(file.get("p").unwrap().parse_any(text));
         all.push((format!("parser file, {strategy}"), Box::new(parse)));
     }
-    let first = json_repair::RepairEdition::First;
-    all.push(("json_repair, first edition".to_owned(), Box::new(move |t| drop(first.repair(t)))));
     all.push(("json_repair".to_owned(), Box::new(|text| drop(json_repair::repair(text)))));
     all
 }

@@ -175,55 +175,33 @@ fn version_2_changes_14_public_goods_decisions() {
     assert_eq!(changes, expected);
 }
 
-/// On all real answers, version 3 decides like version 2.
-#[test]
-#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
-fn version_3_changes_no_public_goods_decision_of_version_2() {
-    for answer in answers().iter().filter(|answer| answer.kind != "chat") {
-        let (second, third) = (answer.parse(2), answer.parse(3));
-        let of = |p: &ParsedAnswer<Value>| (p.value.clone(), p.method, p.reasoning.clone());
-        assert_eq!(of(&second), of(&third), "{}", answer.row);
-    }
-}
-
-/// On all real answers, version 4 decides like version 3: what it reads besides does not occur in them.
-#[test]
-#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
-fn version_4_changes_no_public_goods_decision_of_version_3() {
-    for answer in answers().iter().filter(|answer| answer.kind != "chat") {
-        let (third, fourth) = (answer.parse(3), answer.parse(4));
-        let of = |p: &ParsedAnswer<Value>| (p.value.clone(), p.method, p.reasoning.clone());
-        assert_eq!(of(&third), of(&fourth), "{}", answer.row);
-    }
-}
-
 /// How many values agree with the document's rule, by kind and by whether the answer was cut off before
-/// its closing tag: all answers, then those of versions 1, 3 and 4. Where the tag is open, the document's value is often a number of the reasoning.
+/// its closing tag: all answers, then those of versions 1 and 2. Where the tag is open, the document's value is often a number of the reasoning.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn public_goods_agreement_with_the_document_by_class() {
-    let mut agreement: BTreeMap<(&str, bool), [usize; 4]> = BTreeMap::new();
+    let mut agreement: BTreeMap<(&str, bool), [usize; 3]> = BTreeMap::new();
     for answer in answers().iter().filter(|answer| answer.kind != "chat") {
         let counts = agreement.entry((answer.kind, answer.is_cut())).or_default();
         counts[0] += 1;
-        for (count, version) in counts[1..].iter_mut().zip([1, 3, 4]) {
+        for (count, version) in counts[1..].iter_mut().zip([1, 2]) {
             *count += usize::from(&answer.parse(version).value == answer.reference());
         }
     }
     let expected = BTreeMap::from([
-        (("contribution", false), [483, 483, 483, 483]),
-        (("contribution", true), [1, 1, 0, 0]),
-        (("redistribution", false), [271, 271, 271, 271]),
-        (("redistribution", true), [9, 9, 0, 0]),
+        (("contribution", false), [483, 483, 483]),
+        (("contribution", true), [1, 1, 0]),
+        (("redistribution", false), [271, 271, 271]),
+        (("redistribution", true), [9, 9, 0]),
     ]);
     assert_eq!(agreement, expected);
 }
 
-/// Version 4 meets the original project's expectations, as version 3 does, except one: the document
-/// takes the numbers of players for units.
+/// Version 2 meets the original project's expectations, except one: the document takes the numbers of
+/// players for units.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
-fn versions_3_and_4_meet_all_public_goods_expectations_but_one() {
+fn version_2_meets_all_public_goods_expectations_but_one() {
     let mut unmet = Vec::new();
     for row in rows("public_goods", "unit_vectors.jsonl") {
         let kind = row["kind"].as_str().unwrap().to_owned();
@@ -232,17 +210,14 @@ fn versions_3_and_4_meet_all_public_goods_expectations_but_one() {
             "redistribution" => json!({ "targets": row["arg"] }),
             _ => continue,
         };
-        for version in [3, 4] {
-            let spec = ParserSpec { name: kind.clone().into(), params: params.clone(), version };
-            let text = row["input"].as_str().unwrap();
-            let parsed = registry::parser(&spec).unwrap().parse_any(text).0;
-            if parsed.value != row["reference_result"] {
-                assert!(text.contains("player 1 with"), "{row}");
-                unmet.push(version);
-            }
+        let spec = ParserSpec { name: kind.into(), params, version: 2 };
+        let text = row["input"].as_str().unwrap();
+        let parsed = registry::parser(&spec).unwrap().parse_any(text).0;
+        if parsed.value != row["reference_result"] {
+            unmet.push(text.to_owned());
         }
     }
-    assert_eq!(unmet, [3, 4]);
+    assert!(matches!(&unmet[..], [text] if text.contains("player 1 with")), "{unmet:?}");
 }
 
 /// Every answer has its reasoning, which is never part of a message.
@@ -263,10 +238,6 @@ fn version_2_keeps_the_public_goods_reasoning_apart() {
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn local_models_answers_yield_the_logged_public_goods_values() {
-    [1, 2].into_iter().for_each(local_models);
-}
-
-fn local_models(version: u32) {
     let (mut contributions, mut actions, mut folders) = (0, 0, 0);
     for folder in subfolders("public_goods/local_model", "config.json") {
         let config = std::fs::read(folder.join("config.json")).unwrap();
@@ -277,19 +248,16 @@ fn local_models(version: u32) {
                 .into_iter()
                 .map(|row| ((row["playerAvatar"].clone(), row["roundIndex"].clone()), row))
                 .collect();
-        let parser = json_contribution_parser(
-            version,
-            ContributionParams {
-                endowment: settings["CONFIG_endowment"].as_u64().unwrap().try_into().unwrap(),
-                contribution_type: if settings["CONFIG_allOrNothing"] == true {
-                    ContributionType::AllOrNothing
-                } else {
-                    ContributionType::Variable
-                },
+        let parser = json_contribution_parser(ContributionParams {
+            endowment: settings["CONFIG_endowment"].as_u64().unwrap().try_into().unwrap(),
+            contribution_type: if settings["CONFIG_allOrNothing"] == true {
+                ContributionType::AllOrNothing
+            } else {
+                ContributionType::Variable
             },
-        )
+        })
         .unwrap();
-        let units = actions_parser(version).unwrap();
+        let units = actions_parser().unwrap();
         let relative = folder.strip_prefix(self::folder("public_goods")).unwrap().to_str().unwrap();
         for row in rows("public_goods", &format!("{relative}/participant_debug.jsonl.gz")) {
             let key = (row["agent"].as_str().unwrap().to_owned(), row["round"].to_string());

@@ -86,7 +86,7 @@ fn no_page_has_a_barrier_in_light_or_dark() {
     place.ok(
         "--log all.db run small.yaml --quiet --no-outputs --set parser=game24@1 --set samples=9",
     );
-    place.ok("--log all.db check latest --accept --parser game24@3");
+    place.ok("--log all.db check latest --accept --parser game24@2");
     let served = Served::log(&place, "all.db");
     assert_eq!(runs(&served).len(), 7);
     drive(&place, &served, "barriers.mjs", None);

@@ -179,11 +179,11 @@ fn a_table_is_sorted_and_its_file_has_what_is_shown() {
 fn the_table_has_the_decisions_in_force() {
     let place = Place::new();
     place.ok("run small.yaml --quiet --no-outputs --set parser=game24@1 --set samples=3");
-    place.ok("check latest --accept --parser game24@3");
+    place.ok("check latest --accept --parser game24@2");
     let served = Served::log(&place, "retold.db");
     let run = run_of(&served, "game24");
     let page = served.json(&format!("/run/{run}?by=call"));
-    let checked = served.json(&format!("/run/{run}/check?to=game24@3"));
+    let checked = served.json(&format!("/run/{run}/check?to=game24@2"));
     let flips: Vec<&Value> =
         checked["changes"].as_array().unwrap().iter().filter(|c| c["flips"] == true).collect();
     assert!(!flips.is_empty(), "{checked}");

@@ -66,7 +66,7 @@ fn copied_notation_and_lists_are_rejected() {
     assert_eq!(reason(r#"{"action": ["work", "idle"]}"#), "action is not one name but a list");
     assert_eq!(
         reason(r#"{"action": "forum_post", "content": "Your message here"}"#),
-        "content is the prompt's example: \"Your message here\"",
+        "the answer is an example of the prompt, copied",
     );
 }
 

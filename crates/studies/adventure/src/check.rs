@@ -18,7 +18,6 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigProblem> {
         ("turns", Some(config.turns.into()), 1.0, 200.0),
         ("memory", Some(config.memory.into()), 0.0, 200.0),
         ("max_parse_retries", Some(config.max_parse_retries.into()), 0.0, 100.0),
-        ("parser_version", config.parser_version.map(f64::from), 1.0, 2.0),
     ])?;
     let texts = [
         ("opening", &config.opening, "the game master needs to know how the story begins"),

@@ -48,10 +48,6 @@ pub struct Config {
     /// The player's options if the game master offers none.
     #[serde(default = "look_around")]
     pub default_actions: Vec<String>,
-    /// The version of the parsers `narrative` and `character`, 1 or 2; 1 in runs that do not
-    /// specify it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parser_version: Option<u32>,
     /// Choices that are made regardless of what the player would choose.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<ForcedChoice>,

@@ -41,12 +41,11 @@ impl Adventure {
     pub fn new(settings: Settings) -> Result<Self, StudyError> {
         let Settings { config, prompts: templates, shard } = settings;
         check::check(&config)?;
-        let version = config.parser_version.unwrap_or(1);
-        let unmade = |e| StudyError::part("parser_version", e);
+        let unmade = |e| StudyError::part("config", e);
         let adventure = Adventure {
             prompts: Templates::all_of(prompts::NAMES, &templates)?,
-            narrative: Arc::new(narrative_parser(version).map_err(unmade)?),
-            character: Arc::new(character_parser(version).map_err(unmade)?),
+            narrative: Arc::new(narrative_parser().map_err(unmade)?),
+            character: Arc::new(character_parser().map_err(unmade)?),
             config,
             shard,
         };

@@ -52,8 +52,8 @@ pub(crate) fn check_values(config: &Config) -> Result<(), ConfigProblem> {
     if config.llm_model.trim().is_empty() {
         return Err(wrong("llm_model", "a model has a name"));
     }
-    if !(1..=4).contains(&config.parser_version) {
-        let message = format!("the parsers have versions 1 to 4, not {}", config.parser_version);
+    if !(1..=2).contains(&config.parser_version) {
+        let message = format!("the parsers have versions 1 and 2, not {}", config.parser_version);
         return Err(wrong("parser_version", message));
     }
     if config.reasoning.embedding_model.as_ref().is_some_and(|model| model.trim().is_empty()) {

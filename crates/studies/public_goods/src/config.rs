@@ -92,9 +92,8 @@ pub struct Config {
     /// Ours: the longest answer, in tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,
-    /// Ours: the version of the parsers `contribution`, `chat` and `redistribution`; with 3 and 4, `chat`
-    /// has version 2, its latest.
-    #[serde(default = "defaults::four")]
+    /// Ours: the version of the parsers `contribution`, `chat` and `redistribution`.
+    #[serde(default = "defaults::two")]
     pub parser_version: u32,
     /// Ours: how many more answers are asked for if one is not usable.
     #[serde(default = "defaults::one")]
@@ -244,8 +243,8 @@ mod defaults {
     pub(super) fn one() -> u32 {
         1
     }
-    pub(super) fn four() -> u32 {
-        4
+    pub(super) fn two() -> u32 {
+        2
     }
     pub(super) fn endowment() -> u32 {
         20

@@ -51,7 +51,7 @@ impl PublicGoodsParsers {
         // A version that does not exist is refused before anybody is asked.
         redistribution_parser(version, RedistributionParams::default())?;
         Ok(PublicGoodsParsers {
-            chat: Arc::new(chat_parser(version.min(2), chat)?),
+            chat: Arc::new(chat_parser(version, chat)?),
             contribution: Arc::new(contribution_parser(version, contribution)?),
             vector: Arc::new(vector::parser()?),
         })

@@ -181,12 +181,11 @@ fn act(
     facts.into_iter().try_for_each(|fact| seen.record(run, fact, &causes))
 }
 
-/// The stated action, as a fact records it; not in runs of earlier versions, whose facts must not
-/// change.
+/// The stated action, as a fact records it. The document's program, whose rule version 1 is, keeps none.
 fn stated_action(action: &Action, version: u32) -> Option<Value> {
     match action {
         Action::Rejected { stated, .. } => stated.clone(),
-        action if version > 2 => serde_json::to_value(action).ok(),
+        action if version > 1 => serde_json::to_value(action).ok(),
         _ => None,
     }
 }

@@ -139,7 +139,7 @@ pub enum Fact {
         rejected_by: Rejecter,
         /// The reason.
         reason: String,
-        /// The action as stated; since `action@3`, and `None` if no object names one.
+        /// The action as stated; `None` if no object names one, or with `action@1`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         action: Option<Value>,
     },

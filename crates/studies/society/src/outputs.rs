@@ -191,7 +191,7 @@ fn votes_by_personality(world: &World) -> Table {
 
 /// `invalid_actions.csv`: invalid actions, what rejected them, and why.
 fn invalid(world: &World) -> Table {
-    // Recorded only since `action@3`; tables of earlier runs do not change.
+    // Not recorded by `action@1`, the document's program.
     let has_actions = world.invalid.iter().any(|row| row.action.is_some());
     let columns: &[&str] = if has_actions {
         &["day", "agent_id", "rejected_by", "reason", "action"]

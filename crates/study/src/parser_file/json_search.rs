@@ -10,7 +10,7 @@ use super::latex::eaten;
 use super::rules::FileRules;
 use super::shape::Shape;
 use retold::parse::FoundValue;
-use retold::parse::json_repair::{Repair, RepairEdition};
+use retold::parse::json_repair::{self, Repair};
 
 /// A search. JSON that is malformed is repaired, which the warnings say.
 pub(super) struct JsonSearch<'a> {
@@ -29,14 +29,10 @@ impl<'a> JsonSearch<'a> {
     }
 
     pub(super) fn text(&mut self, text: &str) {
-        let edition = match self.rules {
-            FileRules::First => RepairEdition::Second,
-            FileRules::Second => RepairEdition::Third,
-        };
         match serde_json::from_str::<Value>(text.trim()) {
             Ok(value) => self.value(&value, &[]),
             Err(_) => {
-                for embedded in edition.each_value(text) {
+                for embedded in json_repair::each_value(text) {
                     self.value(&embedded.value, &embedded.repairs);
                 }
             }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{AdventureParams, split_reasoning};
-use retold::parse::json_repair::RepairEdition;
+use retold::parse::json_repair;
 use retold::parse::keys::lookup;
 use retold::parse::{FoundValue, LastResort, Strategy};
 
@@ -51,35 +51,16 @@ pub struct Attributes {
 }
 
 pub(super) const STRATEGIES: &[Strategy<AdventureParams, Character>] = &[
-    Strategy { method: "json_object", find: json_object },
-    Strategy { method: "repaired_json_object", find: repaired_json_object },
-];
-
-pub(super) const STRATEGIES_2: &[Strategy<AdventureParams, Character>] = &[
-    Strategy {
-        method: "json_object",
-        find: |text, _| character(text, false, RepairEdition::Second),
-    },
-    Strategy {
-        method: "repaired_json_object",
-        find: |text, _| character(text, true, RepairEdition::Second),
-    },
+    Strategy { method: "json_object", find: |text, _| character(text, false) },
+    Strategy { method: "repaired_json_object", find: |text, _| character(text, true) },
 ];
 
 pub(super) const LAST: LastResort<AdventureParams, Character> = ("default", default);
 
-fn json_object(text: &str, _: &AdventureParams) -> Option<FoundValue<Character>> {
-    character(text, false, RepairEdition::First)
-}
-
-fn repaired_json_object(text: &str, _: &AdventureParams) -> Option<FoundValue<Character>> {
-    character(text, true, RepairEdition::First)
-}
-
 /// The first object with a name or an attribute.
-fn character(text: &str, malformed: bool, edition: RepairEdition) -> Option<FoundValue<Character>> {
+fn character(text: &str, malformed: bool) -> Option<FoundValue<Character>> {
     let (reasoning, answer) = split_reasoning(text);
-    let embedded = edition.values(answer).into_iter().find(|e| sheet(&e.value).is_some())?;
+    let embedded = json_repair::values(answer).into_iter().find(|e| sheet(&e.value).is_some())?;
     if embedded.repairs.is_empty() == malformed {
         return None;
     }

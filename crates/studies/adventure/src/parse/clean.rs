@@ -1,14 +1,14 @@
 //! Prose for display: without markers, dice and states in brackets.
 
 use super::model::Narrative;
-use super::{ParserRules, markers, split_reasoning};
+use super::{markers, split_reasoning};
 
 /// The text on one line, without reasoning, markers (with their values), dice rolls in square
 /// brackets (`[Roll: 15/20]`) and states of a fighter (`(Unconscious)`).
 #[must_use]
 pub fn clean_text(text: &str) -> String {
     let mut narrative = Narrative::default();
-    markers::take(split_reasoning(text).1, &mut narrative, &mut Vec::new(), ParserRules::First);
+    markers::take(split_reasoning(text).1, &mut narrative, &mut Vec::new());
     let plain = without(&narrative.narrative, '[', ']', |inner| inner.starts_with("Roll:"));
     let states = ["Unconscious", "Wounded", "Defeated", "Dead", "Stunned"];
     let plain = without(&plain, '(', ')', |inner| states.contains(&inner));

@@ -2,19 +2,18 @@
 //!
 //! A decision needs a question and at least two options with a text and an impact; other options
 //! are left out, with a warning. Otherwise it is rejected, with the reason. The importance is
-//! `moderate` if it is missing or not one of the four; since version 2, the latter causes a
-//! warning.
+//! `moderate` if it is missing or, with a warning, not one of the four.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 use serde_json::Value;
 
-use super::ParserRules;
 use super::model::{DecisionOption, Importance, Narrative, StoryDecision};
 use super::scan::heads;
 use super::suggested::non_empty;
 use retold::escaping::printable;
+use retold::parse::json_repair;
 use retold::parse::keys::lookup;
 use retold::parse::vote::comparable;
 
@@ -45,12 +44,7 @@ fn after_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
 
 /// Removes every `playerDecision: {..}` from a text; the first valid one counts. Returns the rest
 /// of the text.
-pub(super) fn take(
-    text: &str,
-    narrative: &mut Narrative,
-    warnings: &mut Vec<String>,
-    rules: ParserRules,
-) -> String {
+pub(super) fn take(text: &str, narrative: &mut Narrative, warnings: &mut Vec<String>) -> String {
     let mut rest = String::with_capacity(text.len());
     let mut at = 0;
     // A decision that is not closed ends before the next line that begins with a marker.
@@ -69,10 +63,10 @@ pub(super) fn take(
         let inner = text.get(open..next.copied().unwrap_or(text.len())).unwrap_or("");
         if let Some(after) = inner.strip_prefix(NOTHING) {
             at = open + NOTHING.len() + usize::from(after.starts_with(','));
-        } else if let Some(embedded) = rules.json().first(inner) {
+        } else if let Some(embedded) = json_repair::first(inner) {
             at = open + embedded.end;
             warnings.extend(embedded.repairs.iter().map(|r| format!("JSON: {}", r.as_str())));
-            accept(&embedded.value, narrative, warnings, rules);
+            accept(&embedded.value, narrative, warnings);
         }
         if is_fenced {
             at = skip_closer(text, at, "```");
@@ -86,7 +80,7 @@ pub(super) fn take(
         rest.push('\n');
     }
     let tail = text.get(at..).unwrap_or("");
-    if rules.is_exact() && at > 0 && tail.trim().is_empty() {
+    if at > 0 && tail.trim().is_empty() {
         rest.truncate(rest.trim_end().len());
         return rest;
     }
@@ -155,16 +149,11 @@ fn close_fence(text: &str, at: usize, rest: &mut String) -> usize {
 }
 
 /// Accepts a decision, or notes why it is invalid. The first valid one is kept.
-pub(super) fn accept(
-    value: &Value,
-    narrative: &mut Narrative,
-    warnings: &mut Vec<String>,
-    rules: ParserRules,
-) {
+pub(super) fn accept(value: &Value, narrative: &mut Narrative, warnings: &mut Vec<String>) {
     if narrative.player_decision.is_some() {
         return;
     }
-    match read(value, warnings, rules) {
+    match read(value, warnings) {
         Ok(decision) => {
             narrative.player_decision = Some(decision);
             narrative.rejected_decision = None;
@@ -176,11 +165,7 @@ pub(super) fn accept(
 /// Why an object is not a decision.
 struct NoDecision(String);
 
-fn read(
-    value: &Value,
-    warnings: &mut Vec<String>,
-    rules: ParserRules,
-) -> Result<StoryDecision, NoDecision> {
+fn read(value: &Value, warnings: &mut Vec<String>) -> Result<StoryDecision, NoDecision> {
     // A decision that is wrapped twice: `"playerDecision": {"playerDecision": {..}}`.
     let inner = value.as_object().and_then(|object| lookup(object, &KEY.concat()));
     let value = inner.map_or(value, |(inner, _)| inner);
@@ -230,7 +215,7 @@ fn read(
         Some("minor") => Importance::Minor,
         Some("moderate") => Importance::Moderate,
         _ => {
-            if let Some(written) = written.filter(|_| rules.is_exact()) {
+            if let Some(written) = written {
                 let written = printable(&written.to_string(), 40);
                 warnings.push(format!("{written} is no importance: moderate"));
             }

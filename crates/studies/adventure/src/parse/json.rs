@@ -3,29 +3,24 @@
 
 use serde_json::{Map, Value};
 
-use super::ParserRules;
 use super::decision::{self, accept};
 use super::items::{And, split};
 use super::markers;
 use super::model::Narrative;
 use super::names::{Thing, names, one};
-use super::suggested::{actions_from_value, non_empty};
-use retold::parse::json_repair::EmbeddedJson;
+use super::suggested::actions_from_value;
+use retold::parse::json_repair::{self, EmbeddedJson};
 use retold::parse::keys::lookup;
 
 /// Keys of which an answer in JSON has at least one.
 const KEYS: [&str; 4] = ["narrative", "playerDecision", "suggestedActions", "location"];
 
 /// The object that is the whole of a text, or the only element of an array that is.
-pub(super) fn whole(
-    text: &str,
-    warnings: &mut Vec<String>,
-    rules: ParserRules,
-) -> Option<Map<String, Value>> {
+pub(super) fn whole(text: &str, warnings: &mut Vec<String>) -> Option<Map<String, Value>> {
     if !text.starts_with(['{', '[']) {
         return None;
     }
-    let embedded = rules.json().first(text)?;
+    let embedded = json_repair::first(text)?;
     let behind = text.get(embedded.end..).unwrap_or("");
     if !behind.trim_matches(['`', '\n', ' ', '}']).is_empty() {
         return None;
@@ -38,11 +33,10 @@ pub(super) fn whole(
 pub(super) fn inside(
     text: &str,
     warnings: &mut Vec<String>,
-    rules: ParserRules,
 ) -> Option<(Map<String, Value>, String)> {
     let open = if text.starts_with('{') { 0 } else { text.find("\n{")? + 1 };
     let (before, rest) = text.split_at_checked(open)?;
-    let embedded = rules.json().first(rest)?;
+    let embedded = json_repair::first(rest)?;
     let behind = rest.get(embedded.end..)?.trim();
     let mut said = Vec::new();
     let object = answer(embedded, &mut said)?;
@@ -80,16 +74,13 @@ pub(super) fn tells(object: &Map<String, Value>) -> bool {
 }
 
 /// The answer in an object. Its narrative may still contain markers.
-pub(super) fn read(
-    object: &Map<String, Value>,
-    warnings: &mut Vec<String>,
-    rules: ParserRules,
-) -> Narrative {
+pub(super) fn read(object: &Map<String, Value>, warnings: &mut Vec<String>) -> Narrative {
     let get = |key: &str| get(object, key);
-    let text = |key: &str| non_empty(get(key)?.as_str()?);
     // The text as written; a text consisting of white space tells nothing.
-    let exact = || get("narrative")?.as_str().filter(|t| !t.trim().is_empty()).map(str::to_owned);
-    let story = if rules.is_exact() { exact() } else { text("narrative") };
+    let story = get("narrative")
+        .and_then(Value::as_str)
+        .filter(|t| !t.trim().is_empty())
+        .map(str::to_owned);
     let mut narrative = Narrative {
         narrative: story.unwrap_or_default(),
         location: get("location").and_then(|value| one(value, Thing::Place)),
@@ -102,7 +93,7 @@ pub(super) fn read(
         narrative.suggested_actions = actions_from_value(actions, warnings);
     }
     if let Some(decision) = get("playerDecision").filter(|d| !d.is_null()) {
-        accept(decision, &mut narrative, warnings, rules);
+        accept(decision, &mut narrative, warnings);
     }
     narrative
 }

@@ -37,7 +37,6 @@
 //! LOCATION: Boot Hill.`, also in brackets) or a verb (`You face COMBAT: Sal!`), and before its
 //! verb (`LOCATION: Boot Hill looms ahead.`).
 
-use super::ParserRules;
 use super::bounds::skip_closers;
 use super::model::Narrative;
 use super::scan::{Mark, Marker, scan};
@@ -48,13 +47,8 @@ use super::values::{Region, ValueReader};
 const PASSES: usize = 4;
 
 /// Moves the markers from a text into the narrative, whose story is the rest.
-pub(super) fn take(
-    text: &str,
-    narrative: &mut Narrative,
-    warnings: &mut Vec<String>,
-    rules: ParserRules,
-) {
-    pass(text, scan(text), narrative, warnings, rules);
+pub(super) fn take(text: &str, narrative: &mut Narrative, warnings: &mut Vec<String>) {
+    pass(text, scan(text), narrative, warnings);
     // The texts before and after a removed marker can form another marker, if one of the
     // surrounding quotes also surrounded the removed one.
     for _ in 1..PASSES {
@@ -63,20 +57,14 @@ pub(super) fn take(
             break;
         }
         let story = std::mem::take(&mut narrative.narrative);
-        pass(&story, marks, narrative, warnings, rules);
+        pass(&story, marks, narrative, warnings);
     }
 }
 
 /// Removes these markers from a text.
-fn pass(
-    text: &str,
-    marks: Vec<Mark>,
-    narrative: &mut Narrative,
-    warnings: &mut Vec<String>,
-    rules: ParserRules,
-) {
-    let mut story = Story::by(rules);
-    let mut reader = ValueReader { rules, text, narrative, warnings };
+fn pass(text: &str, marks: Vec<Mark>, narrative: &mut Narrative, warnings: &mut Vec<String>) {
+    let mut story = Story::default();
+    let mut reader = ValueReader { text, narrative, warnings };
     let mut seen: Vec<Marker> = Vec::new();
     let mut at = 0;
     // No value extends beyond the next marker; one in JSON, which contains texts of its own,

@@ -1,6 +1,5 @@
 //! Reassembles the story from the text between the markers.
 
-use super::ParserRules;
 use super::words::{self, CONJUNCTIONS, PREPOSITIONS};
 
 /// The story's text on the line before a marker.
@@ -28,18 +27,11 @@ pub(super) struct Story {
     sentence_continues: bool,
     /// The text on the last line.
     before: Before,
-    /// Whether white space is kept unchanged, except where a marker was removed.
-    exact: bool,
     /// Whether a marker preceded the whole story.
     behind_marker: bool,
 }
 
 impl Story {
-    /// A story with the rules of a version.
-    pub(super) fn by(rules: ParserRules) -> Self {
-        Story { exact: rules.is_exact(), ..Story::default() }
-    }
-
     /// Adds a piece of the answer; returns the story's text on its last line.
     pub(super) fn push(&mut self, piece: &str) -> Before {
         let mut piece = piece;
@@ -54,7 +46,7 @@ impl Story {
             let rest = piece.trim_start_matches([' ', '\t']);
             piece = rest.strip_prefix("\r\n").or(rest.strip_prefix('\n')).unwrap_or(piece);
             let above = self.text.trim_end_matches([' ', '\t', '\r']);
-            if self.exact && (above.is_empty() || self.ends_with_empty_line()) {
+            if above.is_empty() || self.ends_with_empty_line() {
                 // One of the empty lines around it is removed as well.
                 let below = piece.strip_prefix("\r\n").or(piece.strip_prefix('\n'));
                 piece = below.unwrap_or(piece);
@@ -64,7 +56,7 @@ impl Story {
             self.gap = false;
             let is_line = self.text.is_empty() || self.text.ends_with('\n');
             let is_new = !piece.trim_start().starts_with(char::is_lowercase);
-            if self.exact && is_line && is_new {
+            if is_line && is_new {
                 self.text.push_str(piece);
             } else {
                 self.join(piece.trim_start_matches([' ', '\t']));
@@ -133,45 +125,9 @@ impl Story {
         }
     }
 
-    /// The finished story: no trailing white space, no more than one empty line in a row, no empty
-    /// fence, and no rule with nothing below it.
+    /// The finished story: with `took_any`, markers were removed from it.
     pub(super) fn finish(self, took_any: bool) -> String {
-        if self.exact {
-            return if took_any { self.finish_exactly() } else { self.text };
-        }
-        let mut story = String::with_capacity(self.text.len());
-        let mut empty = 0_usize;
-        let mut fence = None;
-        for line in self.text.lines().map(str::trim) {
-            if line.is_empty() {
-                empty += 1;
-                continue;
-            }
-            if let Some(open) = fence.take().filter(|_| took_any && line == "```") {
-                // There were only markers between the two.
-                story.truncate(open);
-                empty += 1;
-                continue;
-            }
-            fence = line.starts_with("```").then_some(story.len());
-            if !story.is_empty() {
-                story.push_str(if empty > 0 { "\n\n" } else { "\n" });
-            }
-            empty = 0;
-            let mut space = false;
-            for c in line.chars() {
-                let is_space = c == ' ' || c == '\t';
-                if !(is_space && space) {
-                    story.push(c);
-                }
-                space = is_space;
-            }
-        }
-        while took_any && story.lines().next_back().is_some_and(is_rule) {
-            let end = story.rfind('\n').unwrap_or(0);
-            story.truncate(story.get(..end).map_or(0, |t| t.trim_end().len()));
-        }
-        story
+        if took_any { self.finish_without_markers() } else { self.text }
     }
 
     /// Whether the last line, except for a line break, is empty.
@@ -182,7 +138,7 @@ impl Story {
 
     /// The story unchanged, except for empty fences and rules that the markers have left, and the
     /// line breaks that separated it from markers before or after all of it.
-    fn finish_exactly(self) -> String {
+    fn finish_without_markers(self) -> String {
         let mut story = String::with_capacity(self.text.len());
         let mut fence = None;
         for line in self.text.split_inclusive('\n') {

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::ParserRules;
 use super::bounds::{after_fence, broken_off, json_start, line_length, opening};
 use super::items::{self, And};
 use super::model::Narrative;
@@ -14,6 +13,7 @@ use super::suggested::{
     starts_with_entry,
 };
 use super::words;
+use retold::parse::json_repair;
 
 /// How far a value may extend, and the story's text before it.
 pub(super) struct Region {
@@ -38,7 +38,6 @@ impl From<usize> for ValueEnd {
 
 /// Reads values into a narrative.
 pub(super) struct ValueReader<'a> {
-    pub(super) rules: ParserRules,
     pub(super) text: &'a str,
     pub(super) narrative: &'a mut Narrative,
     pub(super) warnings: &'a mut Vec<String>,
@@ -285,7 +284,7 @@ impl<'a> ValueReader<'a> {
         let known = self.text.get(open..region.limit).unwrap_or("");
         let end = broken_off(known).map_or(region.json, |length| open + length);
         let text = self.text.get(open..end).unwrap_or("");
-        let Some(embedded) = self.rules.json().first(text) else {
+        let Some(embedded) = json_repair::first(text) else {
             return (Value::Null, open);
         };
         self.warnings.extend(embedded.repairs.iter().map(|r| format!("JSON: {}", r.as_str())));

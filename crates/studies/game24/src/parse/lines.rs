@@ -1,4 +1,4 @@
-//! Splits answers into lines, for all versions. Do not change this: it would change version 1.
+//! Splits answers into lines, for both versions. Do not change this: it would change version 1.
 
 /// The trimmed lines that are not blank; a line ends with `\n`, `\r` or both.
 pub(super) fn lines(text: &str) -> impl DoubleEndedIterator<Item = &str> {

@@ -7,22 +7,20 @@
 //!
 //! - `game24@1` (`v1`): exactly the document's rule.
 //! - `game24@2` (`v2`): finds the final answer in what models really write.
-//! - `game24@3` (`v3`): labels in any words and style, and the last complete claim.
 //! - [`Expression`]: parses and evaluates arithmetic exactly.
 //! - [`validate()`], [`CandidateVerdict`]: the validator.
 //! - [`normalise()`]: LaTeX, Unicode and Markdown to plain arithmetic.
 
 mod claims;
 mod expression;
-mod label;
 mod lines;
 mod normalise;
 mod refusal;
 mod run;
+mod split_answer;
 mod tags;
 mod v1;
 mod v2;
-mod v3;
 mod validate;
 
 use serde::{Deserialize, Serialize};
@@ -49,7 +47,7 @@ pub type Game24Parser = StrategyParser<PuzzleParams, String>;
 /// `game24`, in all its versions.
 pub static GAME24: ParserFamily = ParserFamily {
     name: "game24",
-    versions: &[1, 2, 3],
+    versions: &[1, 2],
     make: |spec| Ok(Box::new(parser(spec.version, usable(spec.settings()?)?)?)),
 };
 
@@ -81,15 +79,13 @@ pub fn parser(version: u32, params: PuzzleParams) -> Result<Game24Parser, MakeEr
     let judge: fn(&String, &PuzzleParams) -> &'static str =
         |candidate, params| validate(candidate, &params.numbers).as_str();
     let judge = (!params.numbers.is_empty()).then_some(judge);
-    let empty = |_: &str, _: &PuzzleParams| FoundValue::plain(String::new());
-    let strategies = match version {
-        1 => v1::STRATEGIES,
-        2 => v2::STRATEGIES,
-        3 => {
-            let (name, methods) = ("game24", v3::METHODS);
-            return Ok(StrategyParser::whole(name, version, params, methods, v3::decide, judge)?);
+    let name = GAME24.name;
+    match version {
+        1 => {
+            let empty = |_: &str, _: &PuzzleParams| FoundValue::plain(String::new());
+            Ok(StrategyParser::new(name, version, params, v1::STRATEGIES, ("empty", empty), judge)?)
         }
-        _ => return Err(MakeError::NoVersion(version)),
-    };
-    Ok(StrategyParser::new("game24", version, params, strategies, ("empty", empty), judge)?)
+        2 => Ok(StrategyParser::whole(name, version, params, v2::METHODS, v2::decide, judge)?),
+        _ => Err(MakeError::NoVersion(version)),
+    }
 }

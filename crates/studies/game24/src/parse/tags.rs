@@ -2,35 +2,23 @@
 
 use memchr::{memchr, memrchr};
 
-/// The content of a complete block.
-pub(super) struct Block<'t> {
-    pub(super) content: &'t str,
-    /// Whether another non-empty complete block precedes it.
-    pub(super) is_repeated: bool,
-}
-
 /// A complete block and where its content begins.
 pub(super) struct TagBlock<'t> {
     pub(super) content: &'t str,
     pub(super) start: usize,
-    /// See [`Block::is_repeated`].
+    /// Another complete block precedes it that is not blank.
     pub(super) is_repeated: bool,
 }
 
 const OPEN: &str = "<answer>";
 const CLOSE: &str = "</answer>";
 
-/// The last complete block that is not blank.
-pub(super) fn last_block(text: &str) -> Option<Block<'_>> {
+/// The last complete block that is not blank, and its position.
+pub(super) fn last_block(text: &str) -> Option<TagBlock<'_>> {
+    memchr(b'<', text.as_bytes())?;
     let mut blocks = blocks(text);
     let content = blocks.next()?;
-    Some(Block { content, is_repeated: blocks.next().is_some() })
-}
-
-/// The last complete block that is not blank, and its position.
-pub(super) fn last_block_at(text: &str) -> Option<TagBlock<'_>> {
-    memchr(b'<', text.as_bytes())?;
-    let Block { content, is_repeated } = last_block(text)?;
+    let is_repeated = blocks.next().is_some();
     Some(TagBlock { content, start: within(text, content), is_repeated })
 }
 
@@ -76,8 +64,9 @@ pub(super) fn unclosed_blocks(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The content of the last `\boxed{..}`, up to its closing brace or the end of the text.
-pub(super) fn last_box(text: &str) -> Option<&str> {
+/// The content of the last `\boxed{..}`, up to its closing brace or the end of the text, and where it
+/// begins.
+pub(super) fn last_boxed(text: &str) -> Option<(usize, &str)> {
     memchr(b'\\', text.as_bytes())?;
     let (_, content) = text.rsplit_once("\\boxed{")?;
     let mut depth = 1_usize;
@@ -89,13 +78,7 @@ pub(super) fn last_box(text: &str) -> Option<&str> {
         };
         depth == 0
     });
-    Some(end.map_or(content, |end| &content[..end]))
-}
-
-/// The last box, and where its content begins.
-pub(super) fn last_boxed_at(text: &str) -> Option<(usize, &str)> {
-    let content = last_box(text)?;
-    Some((within(text, content), content))
+    Some((within(text, content), end.map_or(content, |end| &content[..end])))
 }
 
 fn starts_with(text: &str, tag: &str) -> bool {

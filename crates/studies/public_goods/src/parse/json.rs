@@ -3,12 +3,10 @@
 //! Their prompts ask for `{"stage": "contribution", "reasoning": .., "contribution": 10}`, and for
 //! `{"stage": "actions", "reasoning": .., "actions": {"DOG": 2}}`. Most answers are in a code
 //! fence, and many continue with further rounds that the model invents, with their own JSON: the
-//! FIRST object counts. It is parsed strictly, and with repairs only if that fails.
-//!
-//! Version 2 reads everything that a person can read there: the amount under its other names
-//! (`tokens_contributed`), as text (`"10 coins"`), after its key if no object can be read, or among
-//! invisible characters. The first object that is an answer counts. If the amount is not legible,
-//! there is **no value**; version 1 used half the endowment.
+//! first object that is an answer counts, repaired if necessary. Everything counts that a person can
+//! read there: the amount under its other names (`tokens_contributed`), as text (`"10 coins"`), after
+//! its key if no object can be read, or among invisible characters. If the amount is not legible, there
+//! is **no value**.
 
 use std::collections::BTreeMap;
 
@@ -20,9 +18,10 @@ use super::clean::visible;
 use super::number::{numbers, only_number};
 use super::sentence::{amount, word};
 use retold::escaping::printable;
-use retold::parse::json_repair::RepairEdition;
+use retold::parse::json_repair;
 use retold::parse::keys::lookup;
-use retold::parse::{FoundValue, LastResort, MakeError, Strategy, StrategyParser};
+use retold::parse::{FoundValue, Strategy, StrategyParser};
+use retold::prompt::CanonicalError;
 
 /// The settings of the parser of actions: there are none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,17 +34,12 @@ pub type ActionsParser = StrategyParser<NoParams, BTreeMap<String, i64>>;
 const CONTRIBUTION: &[Strategy<ContributionParams, Option<i64>>] = &[
     Strategy { method: "first_json_object", find: contribution },
     Strategy { method: "repaired_json_object", find: repaired_contribution },
-];
-
-const CONTRIBUTION_2: &[Strategy<ContributionParams, Option<i64>>] = &[
-    Strategy { method: "first_json_object", find: contribution_2 },
-    Strategy { method: "repaired_json_object", find: repaired_contribution_2 },
     Strategy { method: "labelled_number", find: amount_by_key },
 ];
 
-const ACTIONS_2: &[Strategy<NoParams, BTreeMap<String, i64>>] = &[
-    Strategy { method: "first_json_object", find: actions_2 },
-    Strategy { method: "repaired_json_object", find: repaired_actions_2 },
+const ACTIONS: &[Strategy<NoParams, BTreeMap<String, i64>>] = &[
+    Strategy { method: "first_json_object", find: actions },
+    Strategy { method: "repaired_json_object", find: repaired_actions },
 ];
 
 /// The keys for the amount, beginning with the one that is asked for.
@@ -62,11 +56,6 @@ const KEYS: [&str; 10] = [
     "amount",
 ];
 
-const ACTIONS: &[Strategy<NoParams, BTreeMap<String, i64>>] = &[
-    Strategy { method: "first_json_object", find: actions },
-    Strategy { method: "repaired_json_object", find: repaired_actions },
-];
-
 /// A parser of contributions in JSON; its value is the number of coins, or `None` if nothing is
 /// legible.
 pub type JsonContributionParser = StrategyParser<ContributionParams, Option<i64>>;
@@ -74,90 +63,28 @@ pub type JsonContributionParser = StrategyParser<ContributionParams, Option<i64>
 /// The parser of contributions in JSON.
 ///
 /// # Errors
-/// [`MakeError::NoVersion`] if the version does not exist.
+/// [`CanonicalError`] if its settings have no canonical form, which does not occur in practice.
 pub fn json_contribution_parser(
-    version: u32,
     params: ContributionParams,
-) -> Result<JsonContributionParser, MakeError> {
-    let half = |_: &str, params: &ContributionParams| FoundValue {
-        warnings: vec!["no contribution found: half the endowment".to_owned()],
-        ..FoundValue::plain(Some(params.endowment() / 2))
-    };
+) -> Result<JsonContributionParser, CanonicalError> {
     let none = |text: &str, _: &ContributionParams| FoundValue {
         value: None,
         reasoning: objects(&visible(text)).find_map(|(object, _)| reasoning(&object)),
         warnings: vec!["no contribution is legible: no value".to_owned()],
     };
-    let (strategies, last): (_, LastResort<ContributionParams, Option<i64>>) = match version {
-        1 => (CONTRIBUTION, ("default", half)),
-        2 => (CONTRIBUTION_2, ("not_legible", none)),
-        _ => return Err(MakeError::NoVersion(version)),
-    };
-    Ok(StrategyParser::new("contribution_json", version, params, strategies, last, None)?)
+    StrategyParser::new("contribution_json", 1, params, CONTRIBUTION, ("not_legible", none), None)
 }
 
 /// The parser of punishments and rewards in JSON.
 ///
 /// # Errors
-/// [`MakeError::NoVersion`] if there is no such version.
-pub fn actions_parser(version: u32) -> Result<ActionsParser, MakeError> {
+/// [`CanonicalError`], which does not occur in practice: there are no settings.
+pub fn actions_parser() -> Result<ActionsParser, CanonicalError> {
     let none = |_: &str, _: &NoParams| FoundValue {
         warnings: vec!["no actions found: no units for anyone".to_owned()],
         ..FoundValue::plain(BTreeMap::new())
     };
-    let strategies = match version {
-        1 => ACTIONS,
-        2 => ACTIONS_2,
-        _ => return Err(MakeError::NoVersion(version)),
-    };
-    Ok(StrategyParser::new(
-        "actions_json",
-        version,
-        NoParams {},
-        strategies,
-        ("default", none),
-        None,
-    )?)
-}
-
-/// The first object that is valid JSON.
-fn strict(text: &str) -> Option<Map<String, Value>> {
-    let rest = text.get(text.find('{')?..)?;
-    match serde_json::Deserializer::from_str(rest).into_iter::<Value>().next()?.ok()? {
-        Value::Object(object) => Some(object),
-        _ => None,
-    }
-}
-
-/// The first object, parsed with repairs, and the repairs.
-fn repair_object(text: &str) -> Option<(Map<String, Value>, Vec<String>)> {
-    let rest = text.get(text.find('{')?..)?;
-    let first = RepairEdition::First.first(rest)?;
-    let Value::Object(object) = first.value else {
-        return None;
-    };
-    Some((object, first.repairs.iter().map(|r| format!("JSON: {}", r.as_str())).collect()))
-}
-
-fn contribution(text: &str, params: &ContributionParams) -> Option<FoundValue<Option<i64>>> {
-    coins(&strict(text)?, params, Vec::new())
-}
-
-fn repaired_contribution(
-    text: &str,
-    params: &ContributionParams,
-) -> Option<FoundValue<Option<i64>>> {
-    let (object, warnings) = repair_object(text)?;
-    coins(&object, params, warnings)
-}
-
-fn coins(
-    object: &Map<String, Value>,
-    params: &ContributionParams,
-    warnings: Vec<String>,
-) -> Option<FoundValue<Option<i64>>> {
-    let amount = whole(object.get("contribution")?)?;
-    Some(allowed_amount(amount, params, warnings, reasoning(object)))
+    StrategyParser::new("actions_json", 1, NoParams {}, ACTIONS, ("default", none), None)
 }
 
 /// The amount that the game allows.
@@ -177,7 +104,7 @@ fn allowed_amount(
 /// The objects in a text that may be the answer, with their repairs. They are read one by one,
 /// because much text may follow the answer.
 fn objects(text: &str) -> impl Iterator<Item = (Map<String, Value>, Vec<String>)> {
-    RepairEdition::Second.each_value(text).take(MOST_OBJECTS).filter_map(|embedded| {
+    json_repair::each_value(text).take(MOST_OBJECTS).filter_map(|embedded| {
         let repairs = embedded.repairs.iter().map(|r| format!("JSON: {}", r.as_str())).collect();
         match embedded.value {
             Value::Object(object) => Some((object, repairs)),
@@ -193,11 +120,11 @@ fn objects(text: &str) -> impl Iterator<Item = (Map<String, Value>, Vec<String>)
 /// Later objects are invented by the model.
 const MOST_OBJECTS: usize = 8;
 
-fn contribution_2(text: &str, params: &ContributionParams) -> Option<FoundValue<Option<i64>>> {
+fn contribution(text: &str, params: &ContributionParams) -> Option<FoundValue<Option<i64>>> {
     amount_in(text, params).filter(|(_, is_repaired)| !is_repaired).map(|(found, _)| found)
 }
 
-fn repaired_contribution_2(
+fn repaired_contribution(
     text: &str,
     params: &ContributionParams,
 ) -> Option<FoundValue<Option<i64>>> {
@@ -277,11 +204,11 @@ fn split_at_key<'t>(text: &'t str, key: &str) -> Option<(&'t str, &'t str)> {
     })
 }
 
-fn actions_2(text: &str, _: &NoParams) -> Option<FoundValue<BTreeMap<String, i64>>> {
+fn actions(text: &str, _: &NoParams) -> Option<FoundValue<BTreeMap<String, i64>>> {
     units_in(text).filter(|(_, is_repaired)| !is_repaired).map(|(found, _)| found)
 }
 
-fn repaired_actions_2(text: &str, _: &NoParams) -> Option<FoundValue<BTreeMap<String, i64>>> {
+fn repaired_actions(text: &str, _: &NoParams) -> Option<FoundValue<BTreeMap<String, i64>>> {
     units_in(text).map(|(found, _)| found)
 }
 
@@ -295,15 +222,6 @@ fn units_in(text: &str) -> Option<(FoundValue<BTreeMap<String, i64>>, bool)> {
         object.insert("actions".to_owned(), actions);
     }
     Some((units(&object, repairs)?, is_repaired))
-}
-
-fn actions(text: &str, _: &NoParams) -> Option<FoundValue<BTreeMap<String, i64>>> {
-    units(&strict(text)?, Vec::new())
-}
-
-fn repaired_actions(text: &str, _: &NoParams) -> Option<FoundValue<BTreeMap<String, i64>>> {
-    let (object, warnings) = repair_object(text)?;
-    units(&object, warnings)
 }
 
 fn units(

@@ -6,14 +6,9 @@
 //!
 //! - `contribution@1`, `chat@1`, `redistribution@1` (`v1`): the document's priority lists, with the
 //!   original program's behaviour where the document is not specific.
-//! - `contribution@2`, `chat@2`, `redistribution@2`: what the player decided, without anything that
-//!   the player only considered.
-//! - `contribution@3`, `redistribution@3`: everything that a person can read: numbers with
-//!   invisible characters, in words and in plain sentences, and lists in slightly broken JSON.
-//! - `contribution@4`, `redistribution@4`: also what the documents read where version 3 finds nothing
-//!   (the first number, all numbers), sentences in other languages, and units by name.
-//! - `contribution_json@1`, `@2`, `actions_json@1`, `@2` (`json`): the JSON answers of local
-//!   models.
+//! - `contribution@2`, `chat@2`, `redistribution@2`: what the player decided, as a person reads it,
+//!   without anything that the player only considered.
+//! - `contribution_json@1`, `actions_json@1` (`json`): the JSON answers of local models.
 //!
 //! Of the 984 real answers at hand, version 2 decides 14 differently, in six classes:
 //!
@@ -36,17 +31,16 @@
 mod by_name;
 mod chat;
 mod clean;
-mod contribution_v2;
-mod contribution_v3;
-mod contribution_v4;
+mod contribution;
 mod json;
 mod lexicon;
 mod number;
 mod own_words;
 mod redistribution;
-mod redistribution_v4;
 mod sentence;
 mod turn;
+mod unit_list;
+mod units_in_text;
 mod v1;
 
 use schemars::JsonSchema;
@@ -54,6 +48,7 @@ use serde::{Deserialize, Serialize};
 
 use retold::parse::{FoundValue, LastResort, MakeError, ParserFamily, StrategyParser};
 
+use self::json::NoParams;
 pub use json::{ActionsParser, JsonContributionParser, actions_parser, json_contribution_parser};
 
 /// The amounts that the game allows.
@@ -155,7 +150,7 @@ impl Default for ChatParams {
 pub struct RedistributionParams {
     /// The number of other players, and therefore of requested numbers.
     pub targets: usize,
-    /// Their names, in the order of the prompt, for version 4; without them, units by name are in that
+    /// Their names, in the order of the prompt, for version 2; without them, units by name are in that
     /// order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
@@ -176,23 +171,20 @@ pub fn contribution_parser(
     version: u32,
     params: ContributionParams,
 ) -> Result<ContributionParser, MakeError> {
-    const NAME: &str = "contribution";
+    let name = CONTRIBUTION.name;
     let half: fn(&str, &ContributionParams) -> FoundValue<i64> =
         |_, params| FoundValue::plain(params.endowment() / 2);
-    let (strategies, last) = match version {
-        1 => (v1::CONTRIBUTION, ("default", half)),
-        2 => (contribution_v2::STRATEGIES, ("default", contribution_v2::default as _)),
-        3 => {
-            let (methods, decide) = (contribution_v3::METHODS, contribution_v3::decide);
-            return Ok(StrategyParser::whole(NAME, version, params, methods, decide, None)?);
+    match version {
+        1 => {
+            let (strategies, last) = (v1::CONTRIBUTION, ("default", half));
+            Ok(StrategyParser::new(name, version, params, strategies, last, None)?)
         }
-        4 => {
-            let (methods, decide) = (contribution_v4::METHODS, contribution_v4::decide);
-            return Ok(StrategyParser::whole(NAME, version, params, methods, decide, None)?);
+        2 => {
+            let (methods, decide) = (contribution::METHODS, contribution::decide);
+            Ok(StrategyParser::whole(name, version, params, methods, decide, None)?)
         }
-        _ => return Err(MakeError::NoVersion(version)),
-    };
-    Ok(StrategyParser::new(NAME, version, params, strategies, last, None)?)
+        _ => Err(MakeError::NoVersion(version)),
+    }
 }
 
 /// The chat parser of a version.
@@ -216,34 +208,38 @@ pub fn redistribution_parser(
     version: u32,
     params: RedistributionParams,
 ) -> Result<RedistributionParser, MakeError> {
+    let name = REDISTRIBUTION.name;
     let zeros: fn(&str, &RedistributionParams) -> FoundValue<Vec<i64>> =
         |_, params| FoundValue::plain(vec![0; params.targets]);
-    let (strategies, last) = match version {
-        1 => (v1::REDISTRIBUTION, zeros),
-        2 => (redistribution::STRATEGIES, redistribution::default as _),
-        3 => (redistribution::STRATEGIES_3, redistribution::default_3 as _),
-        4 if !params.names.is_empty() && params.names.len() != params.targets => {
-            let reason = format!("{} names for {} targets", params.names.len(), params.targets);
-            return Err(MakeError::Value { key: "names", reason });
+    match version {
+        1 => {
+            let (strategies, last) = (v1::REDISTRIBUTION, ("default", zeros));
+            Ok(StrategyParser::new(name, version, params, strategies, last, None)?)
         }
-        4 => (redistribution_v4::STRATEGIES_4, redistribution::default_3 as _),
-        _ => return Err(MakeError::NoVersion(version)),
-    };
-    Ok(StrategyParser::new("redistribution", version, params, strategies, ("default", last), None)?)
+        2 if !params.names.is_empty() && params.names.len() != params.targets => {
+            let reason = format!("{} names for {} targets", params.names.len(), params.targets);
+            Err(MakeError::Value { key: "names", reason })
+        }
+        2 => {
+            let (methods, decide) = (redistribution::METHODS, redistribution::decide);
+            Ok(StrategyParser::whole(name, version, params, methods, decide, None)?)
+        }
+        _ => Err(MakeError::NoVersion(version)),
+    }
 }
 
 /// `contribution`, in all its versions.
 pub static CONTRIBUTION: ParserFamily = ParserFamily {
     name: "contribution",
-    versions: &[1, 2, 3, 4],
+    versions: &[1, 2],
     make: |spec| Ok(Box::new(contribution_parser(spec.version, spec.settings()?)?)),
 };
 
 /// `contribution_json`, in all its versions.
 pub static CONTRIBUTION_JSON: ParserFamily = ParserFamily {
     name: "contribution_json",
-    versions: &[1, 2],
-    make: |spec| Ok(Box::new(json_contribution_parser(spec.version, spec.settings()?)?)),
+    versions: &[1],
+    make: |spec| Ok(Box::new(json_contribution_parser(spec.settings()?)?)),
 };
 
 /// `chat`, in all its versions.
@@ -256,13 +252,16 @@ pub static CHAT: ParserFamily = ParserFamily {
 /// `redistribution`, in all its versions.
 pub static REDISTRIBUTION: ParserFamily = ParserFamily {
     name: "redistribution",
-    versions: &[1, 2, 3, 4],
+    versions: &[1, 2],
     make: |spec| Ok(Box::new(redistribution_parser(spec.version, spec.settings()?)?)),
 };
 
 /// `actions_json`, in all its versions.
 pub static ACTIONS_JSON: ParserFamily = ParserFamily {
     name: "actions_json",
-    versions: &[1, 2],
-    make: |spec| Ok(Box::new(actions_parser(spec.version)?)),
+    versions: &[1],
+    make: |spec| {
+        let NoParams {} = spec.settings()?;
+        Ok(Box::new(actions_parser()?))
+    },
 };

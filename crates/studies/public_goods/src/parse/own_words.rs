@@ -5,7 +5,7 @@
 //! (`Contributed 10.`) are the player's own. A clause ends with its sentence, and before the comma
 //! of a part that says `I` or starts a new clause (`.., so 5 from me`).
 
-use super::lexicon::LANGUAGES;
+use super::lexicon::{FIRST_PERSON, GAVE, GIVING, OTHERS, OWN};
 use super::sentence::bare;
 
 /// Words after a comma that begin a clause of its own.
@@ -70,11 +70,9 @@ fn begins(part: &str) -> bool {
 fn says_i(text: &str) -> bool {
     let mut before = "";
     text.split_whitespace().map(bare).any(|word| {
-        let is_own = LANGUAGES.own.has(before) && LANGUAGES.giving.has(word);
+        let is_own = OWN.has(before) && GIVING.has(word);
         before = word;
-        is_own
-            || matches!(word, "I" | "I'll" | "I’ll" | "I've" | "I’ve")
-            || LANGUAGES.first_person.has(word)
+        is_own || matches!(word, "I" | "I'll" | "I’ll" | "I've" | "I’ve") || FIRST_PERSON.has(word)
     })
 }
 
@@ -88,9 +86,9 @@ fn is_about_others(clause: &str) -> bool {
     let (mut names_others, mut gives, mut gave, mut is_label) = (false, false, false, false);
     for (at, written) in clause.split_whitespace().enumerate() {
         let word = bare(written);
-        let is_past = LANGUAGES.gave.has(word);
-        names_others |= LANGUAGES.others.has(word);
-        gives |= LANGUAGES.giving.has(word) || is_past;
+        let is_past = GAVE.has(word);
+        names_others |= OTHERS.has(word);
+        gives |= GIVING.has(word) || is_past;
         gave |= is_past && at > 0;
         is_label |= is_past && written.trim_end_matches(['*', '`', '_', '"']).ends_with([':', '=']);
     }

@@ -13,7 +13,7 @@
 //! - Numbers up to twenty may be words, and so may `nothing`, `half` and `all` (`everything`) after
 //!   a verb of giving.
 
-use super::lexicon::{ENGLISH, Lexicon};
+use super::lexicon::{COUNTED, FIRST_PERSON, GAVE, GIVING, KEEPING, NUMBERED, OF, POSSESSIVE};
 use super::number::{Number, only_number};
 
 /// How the amount was found.
@@ -62,15 +62,6 @@ enum About {
 
 /// The amount in a text outside the reasoning.
 pub(super) fn amount(text: &str, endowment: i64) -> Option<(Number<'_>, How)> {
-    amount_by(&ENGLISH, text, endowment)
-}
-
-/// The same with the words of a lexicon.
-pub(super) fn amount_by<'t>(
-    lexicon: &Lexicon,
-    text: &'t str,
-    endowment: i64,
-) -> Option<(Number<'t>, How)> {
     let mut stated = None;
     let mut free: Option<Number<'_>> = None;
     let mut several = false;
@@ -84,18 +75,17 @@ pub(super) fn amount_by<'t>(
         let bare = bare(written);
         let next = words.peek().map_or("", |next| self::bare(next));
         let is_labelled = written.trim_end_matches(['*', '`', '_', '"']).ends_with([':', '=']);
-        says_i |= matches!(bare, "I" | "I'll" | "I’ll" | "I've" | "I’ve")
-            || lexicon.first_person.has(bare);
+        says_i |= matches!(bare, "I" | "I'll" | "I’ll" | "I've" | "I’ve") || FIRST_PERSON.has(bare);
         reach += 1;
         is_open |= bare.eq_ignore_ascii_case("between");
-        let (gives, gave) = (lexicon.giving.has(bare), lexicon.gave.has(bare));
+        let (gives, gave) = (GIVING.has(bare), GAVE.has(bare));
         if gives || gave && (says_i || is_labelled) {
             (about, reach) = (About::Giving, 0);
-        } else if lexicon.keeping.has(bare) || gave {
+        } else if KEEPING.has(bare) || gave {
             (about, reach) = (About::Keeping, 0);
         } else if let Some(number) = number(bare, before, next, endowment, about) {
-            let of_something = is_of(lexicon, before) || lexicon.numbered.has(before[1]);
-            let counts = lexicon.counted.has(next) && !next.eq_ignore_ascii_case("of");
+            let of_something = is_of(before) || NUMBERED.has(before[1]);
+            let counts = COUNTED.has(next) && !next.eq_ignore_ascii_case("of");
             let is_word = !bare.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '−');
             let is_share = written.contains('%');
             let is_near = reach <= REACH;
@@ -169,8 +159,8 @@ fn is_pronoun(word: &str) -> bool {
 }
 
 /// Whether the words before a number mark it as a total: `of`, `of my`, `out of the`.
-fn is_of(lexicon: &Lexicon, before: [&str; 2]) -> bool {
-    lexicon.of.has(before[1]) || lexicon.possessive.has(before[1]) && lexicon.of.has(before[0])
+fn is_of(before: [&str; 2]) -> bool {
+    OF.has(before[1]) || POSSESSIVE.has(before[1]) && OF.has(before[0])
 }
 
 fn is_in(list: &[&str], word: &str) -> bool {

@@ -45,6 +45,11 @@ pub(super) struct AnswerTurn<'t> {
     pub(super) has_more: bool,
 }
 
+/// The last of the contents of some tags that is not blank.
+pub(super) fn last_filled<'t>(blocks: &[&'t str]) -> Option<&'t str> {
+    blocks.iter().rev().find(|block| !block.trim().is_empty()).copied()
+}
+
 impl<'t> AnswerTurn<'t> {
     /// Splits an answer whose action is in the tag `action`.
     pub(super) fn new(text: &'t str, action: &str) -> AnswerTurn<'t> {

@@ -53,8 +53,8 @@ impl PublicGoods {
         Ok(())
     }
 
-    /// The parser of a player's answer. Versions before 4 know how many targets there are, but not
-    /// their names.
+    /// The parser of a player's answer. Version 1 knows how many targets there are, but not their
+    /// names.
     fn redistribution_parser(
         &self,
         state: &PlayedGames,
@@ -64,7 +64,7 @@ impl PublicGoods {
         let version = self.config.parser_version;
         let targets = coins.iter().map(|(agent, _)| *agent).filter(|agent| *agent != turn.agent);
         let mut names = Vec::new();
-        if let Some(game) = state.game(turn.game).filter(|_| version >= 4) {
+        if let Some(game) = state.game(turn.game).filter(|_| version > 1) {
             names.extend(targets.map(|agent| game.avatar(agent).to_owned()));
         }
         let params = RedistributionParams { targets: coins.len().saturating_sub(1), names };

@@ -47,7 +47,7 @@ pub enum OriginalFact {
         done_there: bool,
         /// Why it is not one of our actions.
         reason: String,
-        /// The answer with the action's name; since `action@3`.
+        /// The answer with the action's name.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         action: Option<Value>,
         /// The agent's holdings before.

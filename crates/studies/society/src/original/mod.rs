@@ -2,7 +2,7 @@
 //!
 //! The world of such a log has its own rules (energy and influence, a market, deaths), so it is not
 //! played again in ours: events are taken from its log, and only the answers are parsed again, by
-//! `action@3`. The fold records the agents' holdings, which agents were alive, the actions done and
+//! `action@2`. The fold records the agents' holdings, which agents were alive, the actions done and
 //! refused in that world, and the actions rejected here with the reasons.
 //!
 //! The log has neither prompts nor raw answers. A question is the log's description of the
@@ -13,7 +13,7 @@
 //!
 //! In particular, that world lets an agent trade on a market without naming a recipient or an
 //! amount, and pays for it. The source document's `trade` names a recipient, a resource and an
-//! amount, so `action@3` rejects every trade in such a log, and rightly: there is nothing that
+//! amount, so `action@2` rejects every trade in such a log, and rightly: there is nothing that
 //! could be given to anyone. The changes due to a trade are folded as logged, and an import's notes
 //! count the trades.
 //!

@@ -49,7 +49,7 @@ pub fn read(path: &Path) -> Result<Original, OriginalError> {
     let settings = OriginalSettings {
         source: source.clone(),
         agents: u32::try_from(agents.len()).unwrap_or(u32::MAX),
-        parser: "action@3".to_owned(),
+        parser: "action@2".to_owned(),
         template: SITUATION.to_owned(),
         entries,
     };
@@ -89,7 +89,7 @@ fn notes(
     if all > 0 {
         notes.push(format!(
             "what was given in {all} trades that were done there, {} of them open offers, whose target is no agent of the log: \
-             ours gives an amount to an agent, so action@3 rejects them; what they changed is taken from the log",
+             ours gives an amount to an agent, so action@2 rejects them; what they changed is taken from the log",
             all - named
         ));
     }

@@ -11,8 +11,6 @@ use retold::parse::keys::lookup;
 /// The fields of one object, the repairs, and the invalid fields.
 pub(super) struct Forgiving<'m> {
     fields: &'m Map<String, Value>,
-    /// Whether `Infinity` and `NaN` are numbers, as for Python.
-    knows_infinity: bool,
     pub(super) warnings: Vec<String>,
     pub(super) misfits: Vec<String>,
 }
@@ -28,8 +26,8 @@ const PLACEHOLDERS: [&str; 6] = [
 ];
 
 impl<'m> Forgiving<'m> {
-    pub(super) fn new(fields: &'m Map<String, Value>, knows_infinity: bool) -> Forgiving<'m> {
-        Forgiving { fields, knows_infinity, warnings: Vec::new(), misfits: Vec::new() }
+    pub(super) fn new(fields: &'m Map<String, Value>) -> Forgiving<'m> {
+        Forgiving { fields, warnings: Vec::new(), misfits: Vec::new() }
     }
 
     fn misfit<T>(&mut self, reason: String) -> Option<T> {
@@ -61,7 +59,7 @@ impl<'m> Forgiving<'m> {
                 if is_notation(text) {
                     return self.misfit(notation(name, text));
                 }
-                if let Some(number) = non_finite(text).filter(|_| self.knows_infinity) {
+                if let Some(number) = non_finite(text) {
                     return Some(number);
                 }
                 let Some(number) = only_number(text) else {
@@ -128,7 +126,7 @@ impl FieldReader for Forgiving<'_> {
         if number > 0.0 && number.is_finite() {
             return Some(number);
         }
-        if self.knows_infinity && number > 0.0 {
+        if number > 0.0 {
             self.warnings.push(infinite(name));
             return Some(f64::MAX);
         }

@@ -5,9 +5,6 @@
 //!
 //! - `action@1` (`v1`): the document's program, including its models' coercions.
 //! - `action@2` (`v2`): the action that the agent stated, or a rejection with its reason.
-//! - `action@3` (`v2`): the same, but broken JSON is read completely, copied examples are skipped,
-//!   and rejections include the action.
-//! - `action@4` (`v2`): the same, and `Infinity` and `NaN` are numbers, as for the document's program.
 //! - [`Action`]: the nine actions.
 
 mod action;
@@ -51,7 +48,7 @@ pub type ActionParser = StrategyParser<ActionParams, Action>;
 /// `action`, in all its versions.
 pub static ACTION: ParserFamily = ParserFamily {
     name: "action",
-    versions: &[1, 2, 3, 4],
+    versions: &[1, 2],
     make: |spec| Ok(Box::new(parser(spec.version, usable(spec.settings()?)?)?)),
 };
 
@@ -71,8 +68,6 @@ pub fn parser(version: u32, params: ActionParams) -> Result<ActionParser, MakeEr
     let (strategies, last) = match version {
         1 => (v1::STRATEGIES, v1::LAST),
         2 => (v2::STRATEGIES, v2::LAST),
-        3 => (v2::STRATEGIES_3, v2::LAST_3),
-        4 => (v2::STRATEGIES_4, v2::LAST_4),
         _ => return Err(MakeError::NoVersion(version)),
     };
     Ok(StrategyParser::new("action", version, params, strategies, last, None)?)

@@ -1,17 +1,25 @@
-//! `action@2` to `action@4`: the action the agent stated, or a rejection with its reason.
+//! `action@2`: the action the agent stated, or a rejection with its reason.
 //!
 //! - **Every object in the answer** is examined, including nested ones and lists of them, inside
-//!   fences or not, malformed ones after repair. The first that names an action counts: the prompt
-//!   asks for one, and what follows is a turn that the model invents, or a second action, which is
-//!   not allowed. It counts even if it is invalid: a later one is not used just because it is
-//!   valid.
+//!   fences or not, malformed ones after repair (see [`retold::parse::json_repair`]). The first that
+//!   names an action counts: the prompt asks for one, and what follows is a turn that the model
+//!   invents, or a second action, which is not allowed. It counts even if it is invalid: a later one
+//!   is not used just because it is valid.
+//! - **A copied example from the prompt is not an answer**, whichever of the nine it is: an action
+//!   after it counts. If there is nothing else, this is the reason for the rejection, for all
+//!   examples alike.
 //! - **The prompt's notation is not a choice**: `law|allocation|rule`, `work, trade`, `1-8` or a
-//!   list of actions are rejected. So is a copied example (`Your message here`).
+//!   list of actions are rejected. So is a copied text (`Your message here`).
 //! - Numbers may be written as text, and words and keys in any case (`{"Action": "Work"}`); text
 //!   remains text. **Limits are the document's**; lengths are in characters. Nothing is cut or
 //!   clamped: what an agent asks for is done or not done.
+//! - **`Infinity`, `NaN` and numbers that are too large are numbers**, as the document's program reads
+//!   them: an infinite amount is one that nobody has, so the trade is stated, and the world refuses
+//!   it; elsewhere, the reason for the rejection is that the number is out of range.
+//! - **A value that is cut off is missing**, not an empty text.
 //! - **Prose without JSON** is a forum post, as in the document. Broken JSON is not; version 1
 //!   posts it for all to read.
+//! - **A rejection includes the action** that was stated.
 //! - Text before `</think>` is the reasoning.
 
 use serde_json::{Map, Value};
@@ -21,94 +29,25 @@ use super::action::Action;
 use super::examples;
 use super::fields::{Built, NAMES, build};
 use super::forgiving::{Forgiving, is_notation, kind, notation, quote};
-use retold::parse::json_repair::{Repair, RepairEdition};
+use retold::parse::json_repair::{self, Repair};
 use retold::parse::keys::lookup;
 use retold::parse::python::head;
 use retold::parse::{FoundValue, LastResort, Strategy};
 
 pub(super) const STRATEGIES: &[Strategy<ActionParams, Action>] = &[
-    Strategy {
-        method: "json_action",
-        find: |text, params| valid_action(text, params, false, SECOND),
-    },
+    Strategy { method: "json_action", find: |text, params| valid_action(text, params, false) },
     Strategy {
         method: "repaired_json_action",
-        find: |text, params| valid_action(text, params, true, SECOND),
+        find: |text, params| valid_action(text, params, true),
     },
     Strategy { method: "plain_text_post", find: plain_text_post },
 ];
 
-pub(super) const LAST: LastResort<ActionParams, Action> =
-    ("rejected", |text, params| rejection(text, params, SECOND));
-
-/// Like version 2, and:
-///
-/// - **Legible members of broken JSON are kept** (see [`retold::parse::json_repair`]).
-/// - **A copied example from the prompt is not an answer**, whichever of the nine it is: an action
-///   after it counts. If there is nothing else, this is the reason for the rejection, for all
-///   examples alike.
-/// - **A rejection includes the action** that was stated.
-pub(super) const STRATEGIES_3: &[Strategy<ActionParams, Action>] = &[
-    Strategy {
-        method: "json_action",
-        find: |text, params| valid_action(text, params, false, THIRD),
-    },
-    Strategy {
-        method: "repaired_json_action",
-        find: |text, params| valid_action(text, params, true, THIRD),
-    },
-    Strategy { method: "plain_text_post", find: plain_text_post },
-];
-
-pub(super) const LAST_3: LastResort<ActionParams, Action> =
-    ("rejected", |text, params| rejection(text, params, THIRD));
-
-/// Like version 3, and:
-///
-/// - **`Infinity`, `NaN` and numbers that are too large are numbers**, as the document's program reads
-///   them: an infinite amount is one that nobody has, so the trade is stated, and the world refuses
-///   it; elsewhere, the reason for the rejection is that the number is out of range.
-/// - **A value that is cut off is missing**, not an empty text.
-pub(super) const STRATEGIES_4: &[Strategy<ActionParams, Action>] = &[
-    Strategy {
-        method: "json_action",
-        find: |text, params| valid_action(text, params, false, FOURTH),
-    },
-    Strategy {
-        method: "repaired_json_action",
-        find: |text, params| valid_action(text, params, true, FOURTH),
-    },
-    Strategy { method: "plain_text_post", find: plain_text_post },
-];
-
-pub(super) const LAST_4: LastResort<ActionParams, Action> =
-    ("rejected", |text, params| rejection(text, params, FOURTH));
-
-/// What distinguishes the versions.
-#[derive(Clone, Copy)]
-struct ReadingRules {
-    json: RepairEdition,
-    /// Copied examples are skipped, and rejections include the stated action.
-    knows_examples: bool,
-    /// Numbers may be infinite, or none.
-    knows_infinity: bool,
-}
-
-const SECOND: ReadingRules =
-    ReadingRules { json: RepairEdition::First, knows_examples: false, knows_infinity: false };
-const THIRD: ReadingRules =
-    ReadingRules { json: RepairEdition::Second, knows_examples: true, knows_infinity: false };
-const FOURTH: ReadingRules =
-    ReadingRules { json: RepairEdition::Third, knows_examples: true, knows_infinity: true };
+pub(super) const LAST: LastResort<ActionParams, Action> = ("rejected", rejection);
 
 /// The stated action if it is valid, and whether the JSON was malformed or not as requested.
-fn valid_action(
-    text: &str,
-    params: &ActionParams,
-    malformed: bool,
-    rules: ReadingRules,
-) -> Option<FoundValue<Action>> {
-    let stated = StatedAction::new(text, rules)?;
+fn valid_action(text: &str, params: &ActionParams, malformed: bool) -> Option<FoundValue<Action>> {
+    let stated = StatedAction::new(text)?;
     if stated.repairs.is_empty() == malformed {
         return None;
     }
@@ -130,8 +69,8 @@ fn plain_text_post(text: &str, _: &ActionParams) -> Option<FoundValue<Action>> {
     Some(FoundValue { value: Action::ForumPost { content }, reasoning, warnings })
 }
 
-fn rejection(text: &str, params: &ActionParams, rules: ReadingRules) -> FoundValue<Action> {
-    let found = StatedAction::new(text, rules);
+fn rejection(text: &str, params: &ActionParams) -> FoundValue<Action> {
+    let found = StatedAction::new(text);
     let (reason, reasoning) = match &found {
         Some(stated) => {
             (stated.action(params).err().map(|NoAction(reason)| reason), stated.reasoning())
@@ -140,7 +79,7 @@ fn rejection(text: &str, params: &ActionParams, rules: ReadingRules) -> FoundVal
         None => (None, split(text).0),
     };
     let reason = reason.unwrap_or_else(|| "no JSON object names an action".to_owned());
-    let stated = found.filter(|_| rules.knows_examples).map(|found| Value::Object(found.fields));
+    let stated = found.map(|found| Value::Object(found.fields));
     FoundValue { value: Action::Rejected { reason, stated }, reasoning, warnings: Vec::new() }
 }
 
@@ -165,35 +104,27 @@ struct StatedAction {
     thought: Option<String>,
     /// Whether it is one of the prompt's examples.
     is_example: bool,
-    knows_infinity: bool,
 }
 
 /// Why an answer states no action.
 struct NoAction(String);
 
 impl StatedAction {
-    fn new(text: &str, rules: ReadingRules) -> Option<StatedAction> {
+    fn new(text: &str) -> Option<StatedAction> {
         let (thought, body) = split(text);
         let mut found: Option<StatedAction> = None;
-        for embedded in rules.json.values(body) {
+        for embedded in json_repair::values(body) {
             let mut objects = Vec::new();
             collect(embedded.value, &mut objects);
             for fields in objects {
-                let is_example = rules.knows_examples && examples::is_one(&fields);
+                let is_example = examples::is_one(&fields);
                 match &mut found {
                     Some(_) if is_example => {}
                     Some(first) if !first.is_example => first.others += 1,
                     _ => {
                         let (repairs, thought) = (embedded.repairs.clone(), thought.clone());
-                        let knows_infinity = rules.knows_infinity;
-                        found = Some(StatedAction {
-                            fields,
-                            repairs,
-                            others: 0,
-                            thought,
-                            is_example,
-                            knows_infinity,
-                        });
+                        found =
+                            Some(StatedAction { fields, repairs, others: 0, thought, is_example });
                     }
                 }
             }
@@ -206,7 +137,7 @@ impl StatedAction {
         if self.is_example {
             return Err(NoAction("the answer is an example of the prompt, copied".to_owned()));
         }
-        let mut fields = Forgiving::new(&self.fields, self.knows_infinity);
+        let mut fields = Forgiving::new(&self.fields);
         let written = fields.value("action").unwrap_or(&Value::Null);
         let Some(text) = written.as_str() else {
             return Err(NoAction(format!("action is not one name but {}", kind(written))));
@@ -270,15 +201,15 @@ mod tests {
     use super::super::{ActionParams, parser};
     use retold::parse::AnyParser;
 
-    fn read(version: u32, text: &str) -> (Value, usize) {
-        let parser = parser(version, ActionParams::default()).unwrap();
+    fn read(text: &str) -> (Value, usize) {
+        let parser = parser(2, ActionParams::default()).unwrap();
         let found = AnyParser::parse_any(&parser, text).0;
         let reason = &found.value["reason"];
         let value = if reason.is_null() { found.value } else { reason.clone() };
         (value, found.warnings.len())
     }
 
-    /// The action, or the reason for its rejection; version 3 rejects all of them as no numbers.
+    /// The action, or the reason for its rejection.
     #[test]
     fn numbers_without_bounds_are_numbers() {
         let trade = |amount: &str| {
@@ -299,11 +230,9 @@ mod tests {
             (work("Infinity"), json!("hours is not a whole number: inf")),
             (work("NaN"), json!("hours is not a whole number: NaN")),
         ] {
-            assert_eq!(read(4, &text).0, due, "{text}");
-            let earlier = read(3, &text).0;
-            assert!(earlier.as_str().unwrap().contains("is not a number"), "{earlier}");
+            assert_eq!(read(&text).0, due, "{text}");
         }
-        let found = parser(4, ActionParams::default()).unwrap();
+        let found = parser(2, ActionParams::default()).unwrap();
         for amount in ["Infinity", "1e400"] {
             assert_eq!(
                 AnyParser::parse_any(&found, &trade(amount)).0.warnings,
@@ -314,7 +243,8 @@ mod tests {
             );
         }
         let cut = "{\"action\": \"work\", \"work_type\": \"farm\", \"hours\":";
-        assert_eq!(read(4, cut).0, json!("hours is missing"));
-        assert_eq!(read(4, &trade("2")), (read(3, &trade("2")).0, 0));
+        assert_eq!(read(cut).0, json!("hours is missing"));
+        let due = json!({"action": "trade", "recipient_agent_id": 2, "resource_type": "food", "amount": 2.0});
+        assert_eq!(read(&trade("2")), (due, 0));
     }
 }

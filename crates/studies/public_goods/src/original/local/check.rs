@@ -21,10 +21,6 @@ pub(crate) fn check(settings: &LocalSettings) -> Result<(), ConfigProblem> {
         ("top_p", *top_p, 0.0, 1.0),
         ("actions_max_tokens", actions_max_tokens.map(f64::from), 1.0, 1e6),
     ])?;
-    if !(1..=2).contains(&settings.parser_version) {
-        let message = format!("the parsers have versions 1 and 2, not {}", settings.parser_version);
-        return Err(ConfigProblem::new("parser_version", message));
-    }
     let players = games.iter().map(|game| game.players.len()).max().unwrap_or(0);
     let rounds = settings.asked.iter().map(|asked| asked.turn.round).max().unwrap_or(0);
     for (key, value, there) in [

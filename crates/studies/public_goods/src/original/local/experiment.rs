@@ -42,12 +42,11 @@ impl OriginalGames {
             endowment: config.endowment,
             contribution_type: config.contribution_type,
         };
-        let version = settings.parser_version;
-        let unmade = |e| StudyError::part("parser_version", e);
+        let unmade = |e| StudyError::part("config", e);
         Ok(OriginalGames {
             rules: GameRules { multiplier: settings.multiplier, ..GameRules::new(config) },
-            contribution: Arc::new(json_contribution_parser(version, params).map_err(unmade)?),
-            actions: Arc::new(actions_parser(version).map_err(unmade)?),
+            contribution: Arc::new(json_contribution_parser(params).map_err(unmade)?),
+            actions: Arc::new(actions_parser().map_err(unmade)?),
             settings,
         })
     }

@@ -15,9 +15,6 @@ use retold::escaping::printable;
 use retold_study::config::ConfigProblem;
 use retold_study::original::{OriginalError, Rows, from_value};
 
-/// The parser version that reads the answers of an import.
-const PARSER_VERSION: u32 = 2;
-
 /// A folder's games.
 pub(super) struct LocalRun {
     pub(super) settings: LocalSettings,
@@ -56,7 +53,6 @@ impl LocalRun {
             games,
             texts: Vec::new(),
             asked: Vec::new(),
-            parser_version: PARSER_VERSION,
         };
         let (answers, shown) = (BTreeMap::new(), Vec::new());
         let mut original = LocalRun { settings, answers, shown, sim };

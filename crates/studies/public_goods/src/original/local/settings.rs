@@ -26,19 +26,6 @@ pub struct LocalSettings {
     pub texts: Vec<String>,
     /// Every prompt, in the order of the folder.
     pub asked: Vec<RecordedPrompt>,
-    /// The version of the parsers `contribution_json` and `actions_json`; 1 in runs that do not
-    /// specify it.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
-    pub parser_version: u32,
-}
-
-fn one() -> u32 {
-    1
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-fn is_one(version: &u32) -> bool {
-    *version == 1
 }
 
 /// A game.

@@ -1,25 +1,42 @@
-//! `contribution@4`: like version 3, but where no amount is stated, it follows the document's rule.
+//! `contribution@2`: the coins the player decided on, read as a person reads them.
 //!
+//! - **The last complete tag outside the reasoning** decides: a player who writes two corrects the
+//!   first, and a complete tag beats a truncated one. Text after a further turn that the model invents
+//!   is ignored.
+//! - The tag must contain **one number**. Surrounding words, Markdown and a unit do not matter; it may
+//!   be a word or part of a sentence: see `sentence` for the rule. `1,000` is one number, with a
+//!   warning: a comma between complete groups of three digits is not a separator.
+//! - **An unclosed tag** has its own method: the answer was cut off, perhaps within the number.
+//! - **Sentences in other languages** (`Von meinen 20 Münzen gebe ich 12`) are read like English ones:
+//!   see `lexicon` for the words. **Invisible characters** are ignored, also in the name of a tag, and
+//!   digits of other scripts are digits.
 //! - **The first number** of the text outside the reasoning counts if nothing else does: the
 //!   document's rule, which also holds for two alternatives (`10 or 15`), in a tag or not.
 //! - **The exception**: an amount given by others (`The others gave 4 and 6.`) is nobody's own
 //!   amount. The document takes the first of these numbers.
-//! - **The reasoning is not searched**, as in version 2. The document takes the first number in it
-//!   where an answer was cut off before the amount.
-//! - **Sentences in other languages** (`Von meinen 20 Münzen gebe ich 12`) are read like English ones:
-//!   see `lexicon` for the words.
+//! - **The reasoning is not searched.** Only a complete tag inside it is used, and the method then says
+//!   so. The document takes the first number in it where an answer was cut off before the amount.
 //! - A tag without a number (`<CONTRIBUTE>see above</CONTRIBUTE>`, or cut off right after it) does not
 //!   hide the amount beside it.
+//! - **Out of range** values are clamped, as in version 1, with a warning. A fraction is dropped: a
+//!   player moves whole coins, and not more than stated. With `all_or_nothing`, the nearer of the
+//!   two amounts is used, with a warning.
+//! - If nothing is found: half the endowment, the document's default, with a warning. A caller that
+//!   prefers to ask again can recognise the method `default`.
 
 use super::ContributionParams;
 use super::clean::visible;
-use super::contribution_v2::{TAG, coins};
-use super::lexicon::LANGUAGES;
 use super::number::{Number, numbers, only_number};
 use super::own_words::own_words;
-use super::sentence::{How, amount_by, word};
-use super::turn::AnswerTurn;
+use super::sentence::{How, amount, word};
+use super::turn::{AnswerTurn, last_filled};
+use retold::escaping::printable;
 use retold::parse::FoundValue;
+
+const TAG: &str = "CONTRIBUTE";
+
+/// How many digits of a huge number a warning shows.
+const SHOWN: usize = 24;
 
 /// The possible methods of a decision.
 pub(super) const METHODS: &[&str] = &[
@@ -76,9 +93,8 @@ struct SaidByPlayer {
 
 impl SaidByPlayer {
     fn new(turn: &AnswerTurn<'_>) -> Self {
-        let block = turn.blocks.iter().rev().find(|block| !block.trim().is_empty());
         SaidByPlayer {
-            block: block.map(|block| own_words(block)),
+            block: last_filled(&turn.blocks).map(own_words),
             pieces: turn.pieces().map(own_words).collect(),
         }
     }
@@ -91,7 +107,7 @@ impl SaidByPlayer {
     ) -> Option<(&'static str, Number<'t>)> {
         if let Some(block) = &self.block {
             let stated = only_number(block)
-                .or_else(|| Some(amount_by(&LANGUAGES, block, endowment)?.0))
+                .or_else(|| Some(amount(block, endowment)?.0))
                 .or_else(|| word(block.trim_matches(|c: char| !c.is_alphanumeric())));
             let first = || Some(("first_number_in_tag", numbers(block).next()?));
             let found = stated.map(|number| ("contribute_tag", number)).or_else(first);
@@ -103,8 +119,7 @@ impl SaidByPlayer {
         } else if let Some(number) = turn.body().and_then(whole_number) {
             return Some(("whole_text_integer", number));
         }
-        let mut said =
-            self.pieces.iter().filter_map(|piece| amount_by(&LANGUAGES, piece, endowment));
+        let mut said = self.pieces.iter().filter_map(|piece| amount(piece, endowment));
         if let Some((number, how)) = said.next_back() {
             let method = if how == How::Stated { "stated_amount" } else { "only_number" };
             return Some((method, number));
@@ -124,15 +139,53 @@ fn whole_number(text: &str) -> Option<Number<'_>> {
     only_number(body).filter(|_| is_number)
 }
 
+/// The amount that the game uses, with the repairs.
+fn coins(
+    number: Number<'_>,
+    turn: &AnswerTurn<'_>,
+    params: &ContributionParams,
+) -> FoundValue<i64> {
+    let mut warnings = Vec::new();
+    if number.cut {
+        warnings.push("a fraction of a coin was cut off".to_owned());
+    }
+    if let Some(written) = number.grouped {
+        warnings.push(format!(
+            "{} was read with separators between its thousands",
+            printable(written, SHOWN)
+        ));
+    }
+    let endowment = params.endowment();
+    let in_range = number.value.clamp(0, endowment);
+    if in_range != number.value {
+        let written = match number.huge {
+            Some(digits) => {
+                let sign = if number.value < 0 { "-" } else { "" };
+                format!("{sign}{}", printable(digits, SHOWN))
+            }
+            None => number.value.to_string(),
+        };
+        warnings.push(format!("{written} is not from 0 to {endowment}: clamped"));
+    }
+    let value = params.contribution_type.nearest_allowed(in_range, endowment);
+    if value != in_range {
+        warnings.push(format!("{in_range} is neither nothing nor all: the nearer one counts"));
+    }
+    if turn.has_more {
+        warnings.push("text after the turn was left out".to_owned());
+    }
+    FoundValue { value, reasoning: turn.reasoning.map(str::to_owned), warnings }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{ContributionParams, contribution_parser};
     use retold::parse::Parser;
 
-    /// Value and method of version 4, in a game of 20 coins.
+    /// Value and method in a game of 20 coins.
     #[test]
     fn each_text_has_the_amount_that_a_person_reads_in_it() {
-        let parser = contribution_parser(4, ContributionParams::default()).unwrap();
+        let parser = contribution_parser(2, ContributionParams::default()).unwrap();
         for (text, coins, method) in [
             // Other languages.
             ("Ich gebe 12 von 20 Münzen.", 12, "stated_amount"),
