@@ -13,6 +13,7 @@ use crate::global::Global;
 use crate::output::Output;
 use crate::progress::ProgressDisplay;
 use crate::runs::person::is_played;
+use crate::runs::settings::experiment_with;
 use crate::runs::trace::{CostSoFar, Trace, TraceTo};
 use crate::signal::{wait_for_interrupt, wait_for_termination};
 use retold::escaping::printable;
@@ -215,10 +216,7 @@ impl ReadyExecution {
         if *mode == Mode::Resume {
             refuse_closed(log, *run)?;
         }
-        let experiment = global
-            .studies
-            .build(&started.experiment, &settings.experiment)
-            .map_err(|e| CliError::usage(e.to_string()))?;
+        let experiment = experiment_with(&global.studies, started, &settings.experiment)?;
         let shards_end = match started.merged_from.as_slice() {
             [] => None,
             _ => global.studies.shards_end(&started.experiment, &settings.experiment),

@@ -73,9 +73,19 @@ pub(crate) fn experiment_of(
     record: &RunRecord<'_>,
 ) -> Result<Box<dyn AnyExperiment>, CliError> {
     let settings = settings_of(studies, &record.started)?;
-    studies
-        .build(&record.started.experiment, &settings.experiment)
-        .map_err(|e| CliError::usage(e.to_string()))
+    experiment_with(studies, &record.started, &settings.experiment)
+}
+
+/// The experiment of a recorded run, with these settings. Where they cannot be used, as those with a parser that this program
+/// does not have, the error names the program that recorded the run.
+pub(crate) fn experiment_with(
+    studies: &Studies,
+    started: &RunStarted,
+    settings: &ExperimentSettings,
+) -> Result<Box<dyn AnyExperiment>, CliError> {
+    studies.build(&started.experiment, settings).map_err(|e| {
+        CliError::usage(e.to_string()).hint(format!("it was recorded by {}", started.program))
+    })
 }
 
 /// Settings as a log returns them: numbers have only one spelling there.
