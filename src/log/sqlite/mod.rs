@@ -29,6 +29,7 @@ mod space;
 mod sqlite_error;
 mod stop;
 mod stored_ids;
+mod stored_kinds;
 mod unwritable;
 mod wal;
 

@@ -1,7 +1,5 @@
 //! Reading the file.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -12,10 +10,11 @@ use super::idle_readers::ReaderFile;
 use super::requests::{RequestFault, RequestReader, RequestRow};
 use super::rows::{self, UnreadableRow, stored_event};
 use super::sqlite_error::is_damage;
+use super::stored_kinds::StoredKinds;
 use super::{SqliteBackend, ledger};
 use crate::content::Content;
+use crate::event::StoredEvent;
 use crate::event::chain::Head;
-use crate::event::{KINDS, StoredEvent};
 use crate::id::{EventHash, PromptHash, RunId, Seq, Time};
 use crate::log::backend::{Reader, RunHead};
 use crate::log::error::LogError;
@@ -28,15 +27,12 @@ pub(super) struct SqliteReader {
     pub(super) db: ReaderFile,
     pub(super) backend: SqliteBackend,
     fuel: Fuel,
-    kinds: BTreeMap<i64, (Cow<'static, str>, u32)>,
+    kinds: StoredKinds,
     requests: RequestReader,
     /// The run that was read last, with its number and start, which never change.
     last: Option<(RunId, i64, Time)>,
     /// The statement that reads events, once there was one.
     statement: Option<Arc<str>>,
-    /// The run that was last found to be unreadable, after which event, and why. In a damaged page,
-    /// the result of a look-up depends on where it begins, so this is not tried again.
-    unreadable: Option<(RunId, Seq, LogError)>,
 }
 
 impl SqliteReader {
@@ -47,11 +43,10 @@ impl SqliteReader {
             db,
             backend,
             fuel,
-            kinds: BTreeMap::new(),
+            kinds: StoredKinds::default(),
             requests,
             last: None,
             statement: None,
-            unreadable: None,
         }
     }
 
@@ -69,15 +64,8 @@ impl SqliteReader {
         self.backend.error(error)
     }
 
-    /// The log error for an SQLite error at an event. It names the event that cannot be read, even if the damage is
-    /// elsewhere.
     fn cannot_read(&self, run: RunId, seq: Seq, error: rusqlite::Error) -> LogError {
-        match self.error(error) {
-            LogError::Damaged { fault: why, .. } => {
-                LogError::corrupt(run, seq, EventFault::Unreadable { why })
-            }
-            other => other,
-        }
+        cannot_read(&self.backend, run, seq, error)
     }
 
     /// The number and start of a run.
@@ -128,30 +116,64 @@ impl SqliteReader {
         }
     }
 
-    /// The last event of a run, sought from its end.
-    fn last_seq(&self, no: i64) -> rusqlite::Result<Seq> {
-        let sql = "SELECT max(id) FROM events WHERE id > ?1 << 32 AND id < (?1 + 1) << 32";
-        let mut select = self.db.prepare_cached(sql)?;
-        let last: Option<i64> = select.query_row([no], |r| r.get(0))?;
-        Ok(Seq((last.unwrap_or(0) & 0xffff_ffff) as u64))
+    /// Events after another one. What cannot be read after the first of them is left to the next call.
+    fn read_events(
+        &mut self,
+        statement: &str,
+        run: (RunId, i64, Time),
+        after: Seq,
+        limit: usize,
+    ) -> Result<Vec<StoredEvent>, LogError> {
+        let (run, no, started) = run;
+        let SqliteReader { db, backend, kinds, .. } = self;
+        let error = |e| cannot_read(backend, run, after.next(), e);
+        let mut select = db.prepare_cached(statement).map_err(error)?;
+        let (first, end) = ids(no, after);
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let mut rows = select.query(params![first, end, limit]).map_err(error)?;
+        let mut events: Vec<StoredEvent> = Vec::with_capacity(limit.clamp(0, 4096) as usize);
+        let mut bytes = 0;
+        while bytes < MOST_BYTES {
+            let last = events.last().map_or(after, |event| event.seq);
+            let read = match rows.next() {
+                Ok(None) => break,
+                Ok(Some(row)) => {
+                    let kind = |kind| kinds.get(db, kind);
+                    stored_event(row, run, no, started, last, kind)
+                        .map_err(|UnreadableRow { seq, fault }| LogError::corrupt(run, seq, fault))
+                }
+                Err(e) => Err(error(e)),
+            };
+            match read {
+                Ok(event) => {
+                    bytes += size(&event);
+                    events.push(event);
+                }
+                Err(_) if !events.is_empty() => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(events)
     }
 
-    fn load_kinds(&mut self) -> rusqlite::Result<()> {
-        let mut select = self.db.prepare_cached("SELECT id, name, version FROM kinds")?;
-        let mut rows = select.query([])?;
-        let mut kinds = BTreeMap::new();
-        while let Some(row) = rows.next()? {
-            // A damaged kind is left out: then the events of that kind are reported.
-            let (Ok(name), Ok(version)) = (row.get::<_, String>(1), row.get(2)) else { continue };
-            let known = KINDS.iter().find(|known| **known == name);
-            let name = known.map_or(Cow::Owned(name), |known| Cow::Borrowed(*known));
-            kinds.insert(row.get(0)?, (name, version));
-        }
-        drop(rows);
-        drop(select);
-        self.kinds = kinds;
-        Ok(())
+    /// True if a run has events after another one that reading in order does not come to: a damaged key ends a scan early.
+    fn ends_early(&self, no: i64, after: Seq) -> rusqlite::Result<bool> {
+        // One statement, so that another process adds nothing between the two.
+        let sql = "SELECT (SELECT max(id) FROM events WHERE id > ?1 AND id < ?2),
+            (SELECT id FROM events WHERE id > ?1 AND id < ?2 ORDER BY id LIMIT 1)";
+        let (first, end) = ids(no, after);
+        let row = |r: &Row<'_>| Ok((r.get(0)?, r.get(1)?));
+        let (last, next): (Option<i64>, Option<i64>) =
+            self.db.prepare_cached(sql)?.query_row([first, end], row)?;
+        Ok(last.is_some() && next.is_none())
     }
+}
+
+/// The ids before and behind those of the events of a run after one of them.
+fn ids(no: i64, after: Seq) -> (i64, i64) {
+    // No run has as many events as that, so the range never reaches another run's events.
+    let after = i64::from(u32::try_from(after.0).unwrap_or(u32::MAX));
+    ((no << 32) + after, (no + 1) << 32)
 }
 
 /// How many bytes of contents and bodies are read together: a content may be large and belong to
@@ -196,87 +218,19 @@ impl Reader for SqliteReader {
         limit: usize,
     ) -> Result<Vec<StoredEvent>, LogError> {
         self.fuel.fill();
-        if let Some((_, _, error)) = self.unreadable.as_ref().filter(|u| (u.0, u.1) == (run, after))
-        {
-            return Err(error.clone());
-        }
         let Some((no, started)) = self.run_row(run)? else { return Ok(Vec::new()) };
-        if self.kinds.is_empty() {
-            self.load_kinds().map_err(|e| self.cannot_read(run, Seq(1), e))?;
-        }
         let next = after.next();
         let statement = match &self.statement {
             Some(statement) => statement.clone(),
             None => rows::statement(&self.db).map_err(|e| self.cannot_read(run, next, e))?,
         };
         self.statement = Some(statement.clone());
-        let from = after;
-        let (mut reread, mut met, mut sought) = (false, None, false);
-        loop {
-            let mut read = || -> rusqlite::Result<Result<Vec<StoredEvent>, UnreadableRow>> {
-                let mut select = self.db.prepare_cached(&statement)?;
-                let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-                // No run has as many events as that, so the range never reaches another run's
-                // events.
-                let after = i64::from(u32::try_from(after.0).unwrap_or(u32::MAX));
-                let bounds = params![(no << 32) + after, (no + 1) << 32, limit];
-                let mut rows = select.query(bounds)?;
-                let mut events = Vec::with_capacity(limit.clamp(0, 4096) as usize);
-                let mut bytes = 0;
-                let mut last = from;
-                while bytes < MOST_BYTES {
-                    let row = match rows.next() {
-                        Ok(Some(row)) => row,
-                        Ok(None) => break,
-                        Err(error) if events.is_empty() => return Err(error),
-                        // The next call returns it.
-                        Err(error) => {
-                            met = Some(error);
-                            break;
-                        }
-                    };
-                    match stored_event(row, run, no, started, last, &self.kinds) {
-                        Ok(event) => {
-                            bytes += size(&event);
-                            last = event.seq;
-                            events.push(event);
-                        }
-                        // The next call will hit the error again.
-                        Err(_) if !events.is_empty() => break,
-                        Err(row) => return Ok(Err(row)),
-                    }
-                }
-                Ok(Ok(events))
-            };
-            match read().map_err(|e| self.cannot_read(run, next, e))? {
-                Ok(events) => {
-                    if let (Some(error), Some(last)) = (met.take(), events.last()) {
-                        let error = self.cannot_read(run, last.seq.next(), error);
-                        self.unreadable = Some((run, last.seq, error));
-                    }
-                    // A damaged key ends a scan early. Another process may have added events since.
-                    if events.is_empty() && limit > 0 {
-                        let end = self.last_seq(no).map_err(|e| self.cannot_read(run, next, e))?;
-                        if end > after && sought {
-                            return Err(LogError::corrupt(run, next, EventFault::NotScanned));
-                        }
-                        if end > after {
-                            sought = true;
-                            continue;
-                        }
-                    }
-                    return Ok(events);
-                }
-                // Another process may have added a kind since we read them.
-                Err(row) if row.is_of_unnamed_kind() && !reread => {
-                    reread = true;
-                    self.load_kinds().map_err(|e| self.cannot_read(run, Seq(1), e))?;
-                }
-                Err(UnreadableRow { seq, fault }) => {
-                    return Err(LogError::corrupt(run, seq, fault));
-                }
-            }
+        let events = self.read_events(&statement, (run, no, started), after, limit)?;
+        let is_end = events.is_empty() && limit > 0;
+        if is_end && self.ends_early(no, after).map_err(|e| self.cannot_read(run, next, e))? {
+            return Err(LogError::corrupt(run, next, EventFault::NotScanned));
         }
+        Ok(events)
     }
 
     fn ledger(&mut self, after: u64, limit: usize) -> Result<Vec<LedgerEntry>, LogError> {
@@ -355,6 +309,16 @@ impl Reader for SqliteReader {
 
     fn integrity(&mut self) -> Result<Vec<Fault>, LogError> {
         super::integrity::check(self)
+    }
+}
+
+/// The log error for an SQLite error at an event. It names the event that cannot be read, even if the damage is elsewhere.
+fn cannot_read(backend: &SqliteBackend, run: RunId, seq: Seq, error: rusqlite::Error) -> LogError {
+    match backend.error(error) {
+        LogError::Damaged { fault: why, .. } => {
+            LogError::corrupt(run, seq, EventFault::Unreadable { why })
+        }
+        other => other,
     }
 }
 

@@ -1,7 +1,6 @@
 //! The rows of the table of events: the statement that reads them, and how each becomes an event.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rusqlite::types::ValueRef;
@@ -12,7 +11,7 @@ use crate::event::StoredEvent;
 use crate::id::{CallPath, EventHash, PromptHash, RunId, Seq, Time};
 use crate::log::finding::EventFault;
 use crate::log::finding::FieldFault::{
-    self, Missing, NeitherTextNorVector, NotACallPath, NotAnInteger, NotBytes, NotText, NotUtf8,
+    Missing, NeitherTextNorVector, NotACallPath, NotAnInteger, NotBytes, NotText, NotUtf8,
     OutOfRange, PartOfAFloat, Unnamed, Unreadable,
 };
 
@@ -43,13 +42,6 @@ pub(super) struct UnreadableRow {
     pub(super) fault: EventFault,
 }
 
-impl UnreadableRow {
-    /// Whether its kind may have been added by another process.
-    pub(super) fn is_of_unnamed_kind(&self) -> bool {
-        matches!(self.fault, EventFault::Field { is: FieldFault::Unnamed, .. })
-    }
-}
-
 /// The event of a row that comes after the event `last` of a run, which is given with its number and start.
 pub(super) fn stored_event(
     row: &Row<'_>,
@@ -57,7 +49,7 @@ pub(super) fn stored_event(
     no: i64,
     started: Time,
     last: Seq,
-    kinds: &BTreeMap<i64, (Cow<'static, str>, u32)>,
+    kinds: impl FnOnce(i64) -> Option<(Cow<'static, str>, u32)>,
 ) -> Result<StoredEvent, UnreadableRow> {
     let not_next = |fault| UnreadableRow { seq: last.next(), fault };
     let id: i64 = row.get(0).map_err(|_| not_next(EventFault::field("id", NotAnInteger)))?;
@@ -73,7 +65,7 @@ pub(super) fn stored_event(
         |column, field| row.get::<_, Option<i64>>(column).map_err(|_| bad(field, NotAnInteger));
 
     let kind = integer(1, "kind")?;
-    let (kind, version) = kinds.get(&kind).cloned().ok_or_else(|| bad("kind", Unnamed))?;
+    let (kind, version) = kinds(kind).ok_or_else(|| bad("kind", Unnamed))?;
     let time = started.0.checked_add(integer(2, "time")?);
     let time = Time(time.ok_or_else(|| bad("time", OutOfRange))?);
     let call = match row.get_ref(3).map_err(|_| bad("call", Unreadable))? {
