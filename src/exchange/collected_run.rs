@@ -165,6 +165,6 @@ impl CollectedRun {
             _ => Ok(event),
         };
         append(reader.as_mut(), NAMELESS, Head::START, run, committer.as_mut(), change)?;
-        committer.flush()
+        committer.flush().map(drop)
     }
 }

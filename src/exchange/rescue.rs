@@ -74,7 +74,7 @@ pub fn rescue_run(
 /// The last event that the run is known to have had: by the list of runs, the ledger, or a mark.
 fn last_known(from: &dyn Backend, reader: &mut dyn Reader, run: RunId) -> Result<Head, LogError> {
     let listed = reader.runs()?.into_iter().find(|head| head.run == run).map(|head| head.head);
-    let marked = from.file().map(marks).unwrap_or_default();
+    let marked = from.file().map(|file| marks(&file)).unwrap_or_default();
     let marked = marked.into_iter().find(|mark| mark.run == run).map(|mark| mark.head);
     // A ledger that is damaged knows nothing.
     let ledger = Ledger::read(reader).ok();
@@ -260,7 +260,7 @@ fn write(
         Ok(())
     })?;
     committer.append(&Append { run: new, events: linked, origin: Provenance::Elsewhere })?;
-    committer.flush()
+    committer.flush().map(drop)
 }
 
 fn lost_event(lost: EventsLost, time: Time) -> Result<NewEvent, LogError> {

@@ -1,14 +1,13 @@
 //! The storage interface for events.
 
 use std::fmt;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::error::LogError;
-use super::finding::{Fault, Finding};
-use super::index::{KeptPiece, Section};
+use super::finding::Finding;
 use super::ledger::{LedgerChange, LedgerEntry};
-use super::uncounted::UncountedEvents;
+use super::store_index::StoreIndex;
 use crate::escaping::printable;
 use crate::event::chain::{Head, LinkedEvent};
 use crate::event::{NewEvent, StoredEvent};
@@ -49,11 +48,8 @@ use crate::prompt::Request;
 /// - A run has one lease at a time across all processes; a crash releases it.
 /// - Readers never block the writer, and only see whole commits.
 pub trait Backend: Send + Sync {
-    /// The name of the store, for messages.
-    fn name(&self) -> String;
-
-    /// The file that is read, if it is one that others can change.
-    fn file(&self) -> Option<&Path>;
+    /// The name of the store, and what is known to be wrong with it.
+    fn info(&self) -> StoreInfo;
 
     /// Takes the lease of a run.
     ///
@@ -61,25 +57,11 @@ pub trait Backend: Send + Sync {
     /// [`LogError::InUse`] if another process holds it.
     fn lease(&self, run: RunId) -> Result<Lease, LogError>;
 
-    /// Who wrote the last events of a run, if the store keeps that.
+    /// The process that wrote the last events of a run, if the store keeps that.
     ///
     /// # Errors
     /// [`LogError`] if the store cannot be read.
     fn last_writer(&self, run: RunId) -> Result<Option<LastWriter>, LogError>;
-
-    /// The last events of a run, or of any, that are stored and do not count, if the store writes to its ledger after them. Those that a
-    /// living process of this machine has stored are not among them.
-    ///
-    /// # Errors
-    /// [`LogError`] if the store cannot be read.
-    fn uncounted_events(&self, run: Option<RunId>) -> Result<Vec<UncountedEvents>, LogError>;
-
-    /// Findings about data that the log once held and no longer does, as far as that can be
-    /// detected. If anything was lost, nothing can be appended.
-    fn losses(&self) -> Vec<Finding>;
-
-    /// Damage to the file itself, although it can be read; `verify` looks at everything else.
-    fn damage(&self) -> Option<Finding>;
 
     /// A connection that can append. One per process is enough.
     ///
@@ -92,6 +74,42 @@ pub trait Backend: Send + Sync {
     /// # Errors
     /// [`LogError`] if it cannot be opened.
     fn reader(&self) -> Result<Box<dyn Reader>, LogError>;
+}
+
+/// The name of a store, and what is known to be wrong with it.
+#[derive(Debug, Clone, Default)]
+pub struct StoreInfo {
+    /// The name, for messages.
+    pub name: String,
+    /// The file that is read, if it is one that others can change.
+    pub file: Option<PathBuf>,
+    /// Findings about data that the log once held and no longer does, as far as that can be
+    /// detected. If anything was lost, nothing can be appended.
+    pub losses: Vec<Finding>,
+    /// Damage to the file itself, although it can be read.
+    pub damage: Option<Finding>,
+}
+
+impl dyn Backend + '_ {
+    /// [`StoreInfo::name`].
+    pub fn name(&self) -> String {
+        self.info().name
+    }
+
+    /// [`StoreInfo::file`].
+    pub fn file(&self) -> Option<PathBuf> {
+        self.info().file
+    }
+
+    /// [`StoreInfo::losses`].
+    pub fn losses(&self) -> Vec<Finding> {
+        self.info().losses
+    }
+
+    /// [`StoreInfo::damage`].
+    pub fn damage(&self) -> Option<Finding> {
+        self.info().damage
+    }
 }
 
 /// The process that wrote the last events of a run.
@@ -221,10 +239,16 @@ pub trait Committer: Send {
     ///
     /// # Errors
     /// [`LogError`]; then none of it was stored.
-    fn flush(&mut self) -> Result<(), LogError>;
+    fn flush(&mut self) -> Result<Turn, LogError>;
+}
 
-    /// Whether others have kept it from writing since this was last called.
-    fn met_others(&mut self) -> bool;
+/// When a committer got its turn to write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// At once.
+    Free,
+    /// After others had kept it from writing.
+    AfterOthers,
 }
 
 impl dyn Committer + '_ {
@@ -234,7 +258,7 @@ impl dyn Committer + '_ {
     /// [`LogError`]; then none of it was stored.
     pub fn commit(&mut self, appends: &[Append]) -> Result<(), LogError> {
         appends.iter().try_for_each(|append| self.append(append))?;
-        self.flush()
+        self.flush().map(drop)
     }
 }
 
@@ -282,57 +306,9 @@ pub trait Reader: Send {
     /// [`LogError::CorruptRequest`] if it does not have the hash it is stored under.
     fn request(&mut self, prompt: PromptHash) -> Result<Option<Request>, LogError>;
 
-    /// Whether a request is stored. The same as [`request`](Self::request), except that the backend
-    /// need not assemble the request to know that it is intact.
-    ///
-    /// # Errors
-    /// [`LogError::CorruptRequest`] if it does not have the hash it is stored under.
-    fn check_request(&mut self, prompt: PromptHash) -> Result<bool, LogError>;
-
-    /// The model that a stored request names; `None` if it names none, or is not stored. The backend
-    /// need not assemble the request to know it.
-    ///
-    /// # Errors
-    /// [`LogError::CorruptRequest`] if it does not have the hash it is stored under.
-    fn model(&mut self, prompt: PromptHash) -> Result<Option<String>, LogError>;
-
-    /// The hashes of up to `limit` stored requests that begin with the given hex digits.
-    ///
-    /// # Errors
-    /// [`LogError`] if they cannot be read.
-    fn prompts(&mut self, prefix: &str, limit: usize) -> Result<Vec<PromptHash>, LogError>;
-
-    /// The pieces of a run's [`Index`](super::Index) that the log keeps, in order; empty if it
-    /// keeps no such index. One that is not whole goes up to the end of the run.
-    ///
-    /// # Errors
-    /// [`LogError`] if they cannot be read.
-    fn pieces(&mut self, run: RunId) -> Result<Vec<KeptPiece>, LogError>;
-
-    /// The contents of a section of one of these pieces.
-    ///
-    /// # Errors
-    /// [`LogError`] if it cannot be read.
-    fn piece(
-        &mut self,
-        run: RunId,
-        piece: u64,
-        section: Section,
-    ) -> Result<Option<Vec<u8>>, LogError>;
-
-    /// The first event of a run up to `last` that is there but cannot be looked up by its seq, as behind a
-    /// damaged key in an inner page of a tree; `None` if the log has nothing of that kind.
-    ///
-    /// # Errors
-    /// [`LogError`] if the events cannot be read.
-    fn not_found(&mut self, run: RunId, last: Seq) -> Result<Option<Seq>, LogError>;
-
-    /// Checks what no chain covers: stray or damaged contents, requests and tables. Returns
-    /// nothing if all is well.
-    ///
-    /// # Errors
-    /// [`LogError`] if the check itself failed.
-    fn integrity(&mut self) -> Result<Vec<Fault>, LogError>;
+    /// The store's [index](StoreIndex), if it keeps one. What it answers, `dyn Reader` has as methods: without an index,
+    /// they read events.
+    fn index(&mut self) -> Option<&mut dyn StoreIndex>;
 }
 
 /// A shared backend.

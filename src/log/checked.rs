@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::backend::{Reader, RunHead};
 use super::error::LogError;
-use super::finding::{EventFault, Fault};
-use super::index::{KeptPiece, Section};
+use super::finding::EventFault;
 use super::ledger::LedgerEntry;
+use super::store_index::StoreIndex;
 use crate::event::StoredEvent;
 use crate::event::chain::{ChainLink, Head};
 use crate::id::{PromptHash, RunId, Seq};
@@ -141,37 +141,8 @@ impl Reader for CheckedReader {
         self.inner.request(prompt)
     }
 
-    fn check_request(&mut self, prompt: PromptHash) -> Result<bool, LogError> {
-        self.inner.check_request(prompt)
-    }
-
-    fn model(&mut self, prompt: PromptHash) -> Result<Option<String>, LogError> {
-        self.inner.model(prompt)
-    }
-
-    fn prompts(&mut self, prefix: &str, limit: usize) -> Result<Vec<PromptHash>, LogError> {
-        self.inner.prompts(prefix, limit)
-    }
-
-    fn pieces(&mut self, run: RunId) -> Result<Vec<KeptPiece>, LogError> {
-        self.inner.pieces(run)
-    }
-
-    fn piece(
-        &mut self,
-        run: RunId,
-        piece: u64,
-        section: Section,
-    ) -> Result<Option<Vec<u8>>, LogError> {
-        self.inner.piece(run, piece, section)
-    }
-
-    fn not_found(&mut self, run: RunId, last: Seq) -> Result<Option<Seq>, LogError> {
-        self.inner.not_found(run, last)
-    }
-
-    fn integrity(&mut self) -> Result<Vec<Fault>, LogError> {
-        self.inner.integrity()
+    fn index(&mut self) -> Option<&mut dyn StoreIndex> {
+        self.inner.index()
     }
 }
 

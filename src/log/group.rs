@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::backend::{Append, Committer, Provenance};
+use super::backend::{Append, Committer, Provenance, Turn};
 use super::contention::{Contention, now};
 use super::error::LogError;
 use crate::event::chain::LinkedEvent;
@@ -67,10 +67,7 @@ pub(super) fn drain(mut committer: Box<dyn Committer>, receiver: &Receiver<Item>
             }
         }
         batch.gather(committer.as_mut(), receiver, expected, &mut crowd);
-        let (results, flushes) = std::mem::take(&mut batch).store(committer.as_mut());
-        if committer.met_others() {
-            crowd.note_others();
-        }
+        let (results, flushes) = std::mem::take(&mut batch).store(committer.as_mut(), &mut crowd);
         // What has arrived in the meantime is from other callers than those that are notified now:
         // all of them may send the next events.
         batch.take_waiting(receiver);
@@ -215,12 +212,20 @@ impl EventBatch {
     }
 
     /// Makes the batch durable; returns the results, and the callers that wait for the flush.
-    fn store(self, committer: &mut dyn Committer) -> (Results, Vec<Sender<()>>) {
+    fn store(
+        self,
+        committer: &mut dyn Committer,
+        crowd: &mut Contention,
+    ) -> (Results, Vec<Sender<()>>) {
         let EventBatch { parts, error, flushes, .. } = self;
         let together = match error {
             Some(error) => Err(error),
             None => committer.flush(),
         };
+        if let Ok(Turn::AfterOthers) = together {
+            crowd.note_others();
+        }
+        let together = together.map(drop);
         let several = parts.iter().any(|part| part.append.run != parts[0].append.run);
         let mut results = Vec::new();
         for BatchPart { append, failed, waiting } in parts {

@@ -1,15 +1,15 @@
 //! A log in memory: for tests, and for recordings that are replayed from their file.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::backend::{Append, Backend, Committer, LastWriter, Lease, LeaseGuard, Reader, RunHead};
+use super::backend::{
+    Append, Backend, Committer, LastWriter, Lease, LeaseGuard, Reader, RunHead, StoreInfo, Turn,
+};
 use super::error::LogError;
 use super::finding::{Fault, Finding};
-use super::index::{KeptPiece, Section};
 use super::ledger::{LedgerChange, LedgerEntry, LedgerHead};
-use super::uncounted::UncountedEvents;
+use super::store_index::StoreIndex;
 use crate::event::StoredEvent;
 use crate::event::chain::Head;
 use crate::id::{PromptHash, RunId, Seq};
@@ -60,9 +60,13 @@ impl MemoryBackend {
         MemoryBackend { remnant, ..Self::with_name(name) }
     }
 
+    fn log_name(&self) -> String {
+        self.name.as_deref().unwrap_or("memory").to_owned()
+    }
+
     fn can_be_written(&self) -> Result<(), LogError> {
         let Some(Remnant { damaged, .. }) = self.remnant.as_deref() else { return Ok(()) };
-        Err(LogError::damage(self.name(), damaged.fault.clone()))
+        Err(LogError::damage(self.log_name(), damaged.fault.clone()))
     }
 
     fn store(&self) -> MutexGuard<'_, Store> {
@@ -83,29 +87,19 @@ impl Drop for Guard {
 }
 
 impl Backend for MemoryBackend {
-    fn name(&self) -> String {
-        self.name.as_deref().unwrap_or("memory").to_owned()
-    }
-
-    fn file(&self) -> Option<&Path> {
-        None
+    fn info(&self) -> StoreInfo {
+        let remnant = self.remnant.as_deref();
+        StoreInfo {
+            name: self.log_name(),
+            file: None,
+            losses: remnant.map(|remnant| remnant.lost.clone()).unwrap_or_default(),
+            damage: remnant.map(|remnant| remnant.damaged.clone()),
+        }
     }
 
     /// Events in memory were written by the process that shows them.
     fn last_writer(&self, _run: RunId) -> Result<Option<LastWriter>, LogError> {
         Ok(None)
-    }
-
-    fn uncounted_events(&self, _run: Option<RunId>) -> Result<Vec<UncountedEvents>, LogError> {
-        Ok(Vec::new())
-    }
-
-    fn losses(&self) -> Vec<Finding> {
-        self.remnant.as_ref().map(|remnant| remnant.lost.clone()).unwrap_or_default()
-    }
-
-    fn damage(&self) -> Option<Finding> {
-        self.remnant.as_ref().map(|remnant| remnant.damaged.clone())
     }
 
     fn lease(&self, run: RunId) -> Result<Lease, LogError> {
@@ -178,7 +172,8 @@ impl Committer for MemoryCommitter {
         staged
     }
 
-    fn flush(&mut self) -> Result<(), LogError> {
+    /// The lock is held for as long as a commit takes, and nobody waits for it longer.
+    fn flush(&mut self) -> Result<Turn, LogError> {
         let StagedAppends { order, mut runs, requests, changes } = std::mem::take(&mut self.staged);
         let mut store = self.log.store();
         // Another committer may have been faster.
@@ -200,12 +195,7 @@ impl Committer for MemoryCommitter {
             let last = store.ledger.last().map_or(LedgerHead::START, LedgerEntry::ledger_head);
             store.ledger.push(LedgerEntry::after(last, change, run, head));
         }
-        Ok(())
-    }
-
-    /// The lock is held for as long as a commit takes, and nobody waits for it longer.
-    fn met_others(&mut self) -> bool {
-        false
+        Ok(Turn::Free)
     }
 }
 
@@ -240,40 +230,7 @@ impl Reader for MemoryBackend {
         Ok(self.store().requests.get(&prompt).cloned())
     }
 
-    fn check_request(&mut self, prompt: PromptHash) -> Result<bool, LogError> {
-        Ok(self.store().requests.contains_key(&prompt))
-    }
-
-    fn model(&mut self, prompt: PromptHash) -> Result<Option<String>, LogError> {
-        let store = self.store();
-        let model = store.requests.get(&prompt).and_then(Request::model);
-        Ok(model.map(str::to_owned))
-    }
-
-    fn prompts(&mut self, prefix: &str, limit: usize) -> Result<Vec<PromptHash>, LogError> {
-        let store = self.store();
-        let found = store.requests.keys().filter(|hash| hash.to_string().starts_with(prefix));
-        Ok(found.take(limit).copied().collect())
-    }
-
-    fn pieces(&mut self, _run: RunId) -> Result<Vec<KeptPiece>, LogError> {
-        Ok(Vec::new())
-    }
-
-    fn piece(
-        &mut self,
-        _run: RunId,
-        _piece: u64,
-        _section: Section,
-    ) -> Result<Option<Vec<u8>>, LogError> {
-        Ok(None)
-    }
-
-    fn not_found(&mut self, _run: RunId, _last: Seq) -> Result<Option<Seq>, LogError> {
-        Ok(None)
-    }
-
-    fn integrity(&mut self) -> Result<Vec<Fault>, LogError> {
-        Ok(Vec::new())
+    fn index(&mut self) -> Option<&mut dyn StoreIndex> {
+        None
     }
 }

@@ -1,7 +1,7 @@
 //! The append-only store of the events of many runs.
 //!
-//! - [`Backend`]: where events are kept, as a minimal trait with its contract in its docs.
-//!   [`SqliteBackend`] is the default, [`MemoryBackend`] is for tests and for recordings read from
+//! - [`Backend`]: where events are kept, as a minimal trait with its contract in its docs; [`StoreIndex`]: what a store may
+//!   keep besides. [`SqliteBackend`] is the default, [`MemoryBackend`] is for tests and for recordings read from
 //!   a file. One conformance suite runs against each.
 //! - [`ForeignDatabase`]: a database of another program, which is only read.
 //! - [`Log`]: a backend and the single writer thread that groups commits.
@@ -41,6 +41,7 @@ mod scratch;
 mod skeleton;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+mod store_index;
 mod uncounted;
 mod verify;
 mod writer;
@@ -49,7 +50,7 @@ pub use crate::event::chain::Head;
 pub use asked::AskedModels;
 pub use backend::{
     Append, Backend, Committer, LastWriter, Lease, LeaseGuard, Provenance, Reader, RunHead,
-    SharedBackend,
+    SharedBackend, StoreInfo, Turn,
 };
 pub use checked::CheckedReader;
 pub(crate) use checked::follow;
@@ -82,6 +83,7 @@ pub use skeleton::{expand, externalise};
 pub use sqlite::{
     Cell, ForeignDatabase, ForeignError, HeldFile, LogCopy, SqliteBackend, SqliteOptions, close_all,
 };
+pub use store_index::StoreIndex;
 pub use uncounted::UncountedEvents;
 pub use verify::{Verification, events_root, outcome_digest, verify_all, verify_run};
 pub use writer::{Durable, Log, RunWriter};

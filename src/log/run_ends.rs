@@ -2,14 +2,16 @@
 //! the run as it was then, or before the first event that is missing or cannot be trusted.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 
-use super::backend::{Backend, Committer, LastWriter, Lease, Reader, RunHead, SharedBackend};
+use super::backend::{
+    Backend, Committer, LastWriter, Lease, Reader, RunHead, SharedBackend, StoreInfo,
+};
 use super::error::LogError;
 use super::finding::{EventFault, Fault, Finding};
 use super::index::{KeptPiece, Section};
 use super::ledger::LedgerEntry;
+use super::store_index::StoreIndex;
 use super::uncounted::UncountedEvents;
 use super::writer::Log;
 use crate::event::StoredEvent;
@@ -57,17 +59,13 @@ impl EndedLog {
         });
         let Some(at) = earlier else { return Ok(()) };
         let why = format!("it is shown as of event {at}, so nothing can be written");
-        Err(LogError::cannot_open(self.name(), why))
+        Err(LogError::cannot_open(self.log.name(), why))
     }
 }
 
 impl Backend for EndedLog {
-    fn name(&self) -> String {
-        self.log.name()
-    }
-
-    fn file(&self) -> Option<&Path> {
-        self.log.file()
+    fn info(&self) -> StoreInfo {
+        self.log.info()
     }
 
     fn lease(&self, run: RunId) -> Result<Lease, LogError> {
@@ -77,18 +75,6 @@ impl Backend for EndedLog {
 
     fn last_writer(&self, run: RunId) -> Result<Option<LastWriter>, LogError> {
         self.log.last_writer(run)
-    }
-
-    fn uncounted_events(&self, run: Option<RunId>) -> Result<Vec<UncountedEvents>, LogError> {
-        self.log.uncounted_events(run)
-    }
-
-    fn losses(&self) -> Vec<Finding> {
-        self.log.losses()
-    }
-
-    fn damage(&self) -> Option<Finding> {
-        self.log.damage()
     }
 
     fn committer(&self) -> Result<Box<dyn Committer>, LogError> {
@@ -193,12 +179,14 @@ impl Reader for EndedReader {
         self.reader.request(prompt)
     }
 
-    fn check_request(&mut self, prompt: PromptHash) -> Result<bool, LogError> {
-        self.reader.check_request(prompt)
+    fn index(&mut self) -> Option<&mut dyn StoreIndex> {
+        Some(self)
     }
+}
 
-    fn model(&mut self, prompt: PromptHash) -> Result<Option<String>, LogError> {
-        self.reader.model(prompt)
+impl StoreIndex for EndedReader {
+    fn request_part(&mut self, prompt: PromptHash) -> Result<Option<Request>, LogError> {
+        self.reader.request_part(prompt)
     }
 
     fn prompts(&mut self, prefix: &str, limit: usize) -> Result<Vec<PromptHash>, LogError> {
@@ -227,12 +215,12 @@ impl Reader for EndedReader {
         self.reader.piece(run, piece, section)
     }
 
-    fn not_found(&mut self, run: RunId, last: Seq) -> Result<Option<Seq>, LogError> {
-        self.reader.not_found(run, last)
+    fn check(&mut self, run: Option<RunId>) -> Result<Vec<Finding>, LogError> {
+        self.reader.check(run)
     }
 
-    fn integrity(&mut self) -> Result<Vec<Fault>, LogError> {
-        self.reader.integrity()
+    fn uncounted_events(&mut self, run: Option<RunId>) -> Result<Vec<UncountedEvents>, LogError> {
+        self.reader.uncounted_events(run)
     }
 }
 

@@ -224,7 +224,7 @@ fn an_error_keeps_the_one_of_sqlite() {
 fn other_files_are_refused() {
     let folder = Folder::new();
     let path = folder.path();
-    let open = || SqliteBackend::open(&path, SqliteOptions::default()).map(|b| b.name());
+    let open = || SqliteBackend::open(&path, SqliteOptions::default()).map(|b| b.info().name);
     assert!(matches!(open(), Err(LogError::Missing { .. })));
     std::fs::write(&path, "not a log at all, but long enough to look like a file of some kind")
         .unwrap();

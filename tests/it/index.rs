@@ -9,8 +9,8 @@ use retold::event::{Event, NewEvent, StoredEvent};
 use retold::id::{CallPath, PromptHash, RunId, Seq, Time};
 use retold::log::ledger::LedgerEntry;
 use retold::log::{
-    Append, Backend, CallTable, Census, EventFault, Fault, Head, Index, KeptPiece, LogError,
-    MemoryBackend, Reader, RunHead, Section, SqliteBackend, SqliteOptions, verify_run,
+    Append, Backend, CallTable, Census, EventFault, Fault, Head, Index, LogError, MemoryBackend,
+    Reader, RunHead, SqliteBackend, SqliteOptions, StoreIndex, verify_run,
 };
 use retold::parse::Parsers;
 use retold::prompt::Request;
@@ -369,41 +369,12 @@ impl Reader for Counting {
         self.reader.request(prompt)
     }
 
-    fn check_request(&mut self, prompt: PromptHash) -> Result<bool, LogError> {
-        self.reader.check_request(prompt)
-    }
-
-    fn model(&mut self, prompt: PromptHash) -> Result<Option<String>, LogError> {
-        self.reader.model(prompt)
-    }
-
-    fn not_found(&mut self, run: RunId, last: Seq) -> Result<Option<Seq>, LogError> {
-        self.reader.not_found(run, last)
-    }
-
-    fn prompts(&mut self, prefix: &str, limit: usize) -> Result<Vec<PromptHash>, LogError> {
-        self.reader.prompts(prefix, limit)
-    }
-
-    fn pieces(&mut self, run: RunId) -> Result<Vec<KeptPiece>, LogError> {
-        self.reader.pieces(run)
-    }
-
-    fn piece(
-        &mut self,
-        run: RunId,
-        piece: u64,
-        section: Section,
-    ) -> Result<Option<Vec<u8>>, LogError> {
-        self.reader.piece(run, piece, section)
-    }
-
     fn ledger(&mut self, after: u64, limit: usize) -> Result<Vec<LedgerEntry>, LogError> {
         self.reader.ledger(after, limit)
     }
 
-    fn integrity(&mut self) -> Result<Vec<Fault>, LogError> {
-        self.reader.integrity()
+    fn index(&mut self) -> Option<&mut dyn StoreIndex> {
+        self.reader.index()
     }
 }
 

@@ -204,7 +204,7 @@ proptest! {
                 let found = reader.request(due.hash()).unwrap().unwrap();
                 prop_assert_eq!(found.canonical(), due.canonical());
                 prop_assert_eq!(found.body(), due.body());
-                prop_assert!(reader.check_request(due.hash()).unwrap());
+                prop_assert!(reader.request_part(due.hash()).unwrap().is_some());
             }
         }
         let [log_events, in_memory, recorded] = readers.map(|mut reader| events(reader.as_mut(), RUN));
@@ -305,7 +305,7 @@ fn reading_an_endless_list_takes_little_memory() {
         let hash: [u8; 32] =
             db.query_row("SELECT hash FROM requests WHERE id = ?1", [id], |r| r.get(0)).unwrap();
         let hash = retold::id::PromptHash(hash);
-        for error in [reader.request(hash).err(), reader.check_request(hash).err()] {
+        for error in [reader.request(hash).err(), reader.request_part(hash).err()] {
             let Some(LogError::CorruptRequest { why, .. }) = error else { panic!("{error:?}") };
             assert!(why.contains(due), "{id}: {why}");
         }

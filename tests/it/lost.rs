@@ -74,7 +74,7 @@ impl Left {
         match self.open() {
             Ok(backend) => {
                 let refused = backend.committer().err();
-                let lost = backend.losses();
+                let lost = backend.info().losses;
                 assert_eq!(matches!(refused, Some(LogError::Lost { .. })), !lost.is_empty());
                 lost
             }
@@ -251,10 +251,11 @@ fn an_older_copy_of_a_log_ends_before_its_mark() {
     drop(log);
     fs::write(folder.path(), older).unwrap();
     let backend = SqliteBackend::open(&folder.path(), SqliteOptions::default()).unwrap();
-    let lost: Vec<_> = backend.losses().iter().map(|p| (p.run.unwrap(), p.seq.unwrap())).collect();
+    let lost: Vec<_> =
+        backend.info().losses.iter().map(|p| (p.run.unwrap(), p.seq.unwrap())).collect();
     assert_eq!(lost, [(RUN, Seq(3)), (RunId([2; 8]), Seq(1))]);
     assert!(
-        backend.losses()[1]
+        backend.info().losses[1]
             .fault
             .to_string()
             .starts_with("the run is missing; its high-water mark is seq 1")
@@ -306,7 +307,7 @@ fn a_log_that_is_being_written_has_lost_nothing() {
             let mut opened = 0;
             while !done.load(std::sync::atomic::Ordering::Relaxed) {
                 let backend = SqliteBackend::open(&path, SqliteOptions::default()).unwrap();
-                assert_eq!(backend.losses(), []);
+                assert_eq!(backend.info().losses, []);
                 opened += 1;
             }
             opened

@@ -303,7 +303,7 @@ fn look_at(disk: &Disk, rng: &mut ChaCha12Rng, original: &Path) -> Found {
     }
     let marks = marks(&folder.path());
     let backend = SqliteBackend::open(&folder.path(), SqliteOptions::default()).unwrap();
-    assert_eq!(backend.losses(), [], "after {acknowledged:?}");
+    assert_eq!(backend.info().losses, [], "after {acknowledged:?}");
     let log = Log::new(std::sync::Arc::new(backend));
     let mut reader = log.reader().unwrap();
     let runs: BTreeMap<RunId, Seq> =

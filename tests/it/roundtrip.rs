@@ -315,7 +315,7 @@ proptest! {
                 prop_assert_eq!(found.canonical(), request.canonical());
             }
         }
-        prop_assert_eq!(reader.integrity().unwrap(), []);
+        prop_assert_eq!(reader.check(None).unwrap(), []);
     }
 
     #[test]

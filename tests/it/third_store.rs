@@ -2,7 +2,6 @@
 //! because it keeps to the trait, and a study, a check and an audit run on it.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use retold::event::StoredEvent;
@@ -10,8 +9,8 @@ use retold::id::{PromptHash, RunId, Seq};
 use retold::log::conformance::conforms;
 use retold::log::ledger::{LedgerEntry, LedgerHead};
 use retold::log::{
-    Append, Backend, Committer, Fault, Finding, Head, KeptPiece, LastWriter, Lease, LeaseGuard,
-    Log, LogError, Reader, RunHead, Section, UncountedEvents,
+    Append, Backend, Committer, Head, LastWriter, Lease, LeaseGuard, Log, LogError, Reader,
+    RunHead, StoreIndex, StoreInfo, Turn,
 };
 use retold::prompt::Request;
 
@@ -74,12 +73,8 @@ impl Drop for ListLease {
 }
 
 impl Backend for ListStore {
-    fn name(&self) -> String {
-        "a list".to_owned()
-    }
-
-    fn file(&self) -> Option<&Path> {
-        None
+    fn info(&self) -> StoreInfo {
+        StoreInfo { name: "a list".to_owned(), ..StoreInfo::default() }
     }
 
     fn lease(&self, run: RunId) -> Result<Lease, LogError> {
@@ -91,18 +86,6 @@ impl Backend for ListStore {
 
     fn last_writer(&self, _run: RunId) -> Result<Option<LastWriter>, LogError> {
         Ok(None)
-    }
-
-    fn uncounted_events(&self, _run: Option<RunId>) -> Result<Vec<UncountedEvents>, LogError> {
-        Ok(Vec::new())
-    }
-
-    fn losses(&self) -> Vec<Finding> {
-        Vec::new()
-    }
-
-    fn damage(&self) -> Option<Finding> {
-        None
     }
 
     fn committer(&self) -> Result<Box<dyn Committer>, LogError> {
@@ -125,17 +108,13 @@ impl Committer for ListCommitter {
         Ok(())
     }
 
-    fn flush(&mut self) -> Result<(), LogError> {
+    fn flush(&mut self) -> Result<Turn, LogError> {
         let staged = std::mem::take(&mut self.staged);
         let mut lists = self.store.lists();
         let mut after = lists.clone();
         staged.iter().try_for_each(|append| after.add(append))?;
         *lists = after;
-        Ok(())
-    }
-
-    fn met_others(&mut self) -> bool {
-        false
+        Ok(Turn::Free)
     }
 }
 
@@ -172,41 +151,8 @@ impl Reader for ListStore {
         Ok(self.lists().request(prompt))
     }
 
-    fn check_request(&mut self, prompt: PromptHash) -> Result<bool, LogError> {
-        Ok(self.lists().request(prompt).is_some())
-    }
-
-    fn model(&mut self, prompt: PromptHash) -> Result<Option<String>, LogError> {
-        Ok(self.lists().request(prompt).and_then(|request| request.model().map(str::to_owned)))
-    }
-
-    fn prompts(&mut self, prefix: &str, limit: usize) -> Result<Vec<PromptHash>, LogError> {
-        let lists = self.lists();
-        let hashes = lists.events.iter().filter_map(|(event, _)| event.prompt);
-        let found: BTreeSet<PromptHash> =
-            hashes.filter(|hash| hash.to_string().starts_with(prefix)).collect();
-        Ok(found.into_iter().take(limit).collect())
-    }
-
-    fn pieces(&mut self, _run: RunId) -> Result<Vec<KeptPiece>, LogError> {
-        Ok(Vec::new())
-    }
-
-    fn piece(
-        &mut self,
-        _run: RunId,
-        _piece: u64,
-        _section: Section,
-    ) -> Result<Option<Vec<u8>>, LogError> {
-        Ok(None)
-    }
-
-    fn not_found(&mut self, _run: RunId, _last: Seq) -> Result<Option<Seq>, LogError> {
-        Ok(None)
-    }
-
-    fn integrity(&mut self) -> Result<Vec<Fault>, LogError> {
-        Ok(Vec::new())
+    fn index(&mut self) -> Option<&mut dyn StoreIndex> {
+        None
     }
 }
 

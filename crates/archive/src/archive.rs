@@ -10,7 +10,7 @@ use retold::id::Seq;
 use retold::log::ledger::{Ledger, LedgerEntry};
 use retold::log::{
     Backend as _, Fault, FileFault, Finding, Log, LogCopy, LogError, MemoryBackend, SharedBackend,
-    SqliteBackend, SqliteOptions, damaged_slots, marks,
+    SqliteBackend, SqliteOptions, StoreInfo, damaged_slots, marks,
 };
 use retold::scratch_folder::ScratchFolder;
 use retold::sidecar::{self, canonical};
@@ -218,8 +218,9 @@ impl Archive {
     /// A log of which the list of runs can be read.
     fn with_ends(backend: SqliteBackend) -> Result<Self, LogError> {
         let is_cut = is_cut_off(&backend);
-        let lost_file = || backend.losses().into_iter().find(|finding| finding.run.is_none());
-        let lost_part = backend.damage().filter(|_| is_cut).or_else(lost_file);
+        let StoreInfo { losses, damage, .. } = backend.info();
+        let lost_file = || losses.into_iter().find(|finding| finding.run.is_none());
+        let lost_part = damage.filter(|_| is_cut).or_else(lost_file);
         let lost_part = lost_part.map(|finding| finding.fault);
         let store: SharedBackend = Arc::new(backend);
         let ends = Ends::new(store.clone(), lost_part)?;
@@ -314,7 +315,7 @@ fn open_now(path: &Path, options: SqliteOptions) -> Result<Archive, LogError> {
         return Ok(Archive { note, ..Archive::new(Arc::new(empty)) });
     }
     let error = match SqliteBackend::open_unchanged(path, options.clone()) {
-        Ok(backend) => match backend.damage().filter(|_| is_cut_off(&backend)) {
+        Ok(backend) => match backend.info().damage.filter(|_| is_cut_off(&backend)) {
             Some(cut) if !has_runs(&backend) => {
                 return Ok(Archive::new(nothing_left(path, cut.fault, Some(&backend))));
             }

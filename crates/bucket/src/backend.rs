@@ -1,12 +1,12 @@
 //! A log in a bucket or a shared folder.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use object_store::ObjectStore;
 use retold::id::RunId;
 use retold::log::{
-    Backend, Committer, Finding, LastWriter, Lease, LeaseGuard, LogError, Reader, UncountedEvents,
+    Backend, Committer, Finding, LastWriter, Lease, LeaseGuard, LogError, Reader, StoreInfo,
 };
 
 use crate::cache::Cache;
@@ -19,7 +19,6 @@ use crate::repeated::RepeatedEvent;
 use crate::segments::{Place, Segments};
 use crate::shared::Shared;
 use crate::snapshot::Snapshot;
-use crate::uncounted::uncounted_events;
 use crate::writer::Writer;
 
 /// A log in a bucket or a shared folder. Clones share it.
@@ -135,12 +134,13 @@ impl Drop for Guard {
 }
 
 impl Backend for BucketBackend {
-    fn name(&self) -> String {
-        self.shared.segments.objects.name().to_owned()
-    }
-
-    fn file(&self) -> Option<&Path> {
-        None
+    fn info(&self) -> StoreInfo {
+        StoreInfo {
+            name: self.shared.segments.objects.name().to_owned(),
+            file: None,
+            losses: Vec::new(),
+            damage: self.shared.fault.clone().map(Finding::of_file),
+        }
     }
 
     /// Within this process, and from processes on this machine that are alive. Between machines, the next segment of the
@@ -172,18 +172,6 @@ impl Backend for BucketBackend {
             }
             Ok(Some(segments.last(run, end).await?.last_writer()))
         })
-    }
-
-    fn uncounted_events(&self, run: Option<RunId>) -> Result<Vec<UncountedEvents>, LogError> {
-        self.shared.wait(move |segments| async move { uncounted_events(&segments, run).await })
-    }
-
-    fn losses(&self) -> Vec<Finding> {
-        Vec::new()
-    }
-
-    fn damage(&self) -> Option<Finding> {
-        self.shared.fault.clone().map(Finding::of_file)
     }
 
     fn committer(&self) -> Result<Box<dyn Committer>, LogError> {

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use retold::event::chain::LinkedEvent;
 use retold::id::{EventHash, RunId, Seq};
 use retold::log::ledger::LedgerChange;
-use retold::log::{Append, Committer, Head, LogError, Provenance};
+use retold::log::{Append, Committer, Head, LogError, Provenance, Turn};
 use retold::prompt::Request;
 
 use crate::ledger_entry::NewEntry;
@@ -161,13 +161,12 @@ impl Committer for BucketCommitter {
     }
 
     /// Each run is stored for itself: if the process dies, the events of one may be stored and those of another not.
-    fn flush(&mut self) -> Result<(), LogError> {
-        if self.order.is_empty() { Ok(()) } else { self.store() }
-    }
-
     /// Nobody waits for a lock: there is none.
-    fn met_others(&mut self) -> bool {
-        false
+    fn flush(&mut self) -> Result<Turn, LogError> {
+        if !self.order.is_empty() {
+            self.store()?;
+        }
+        Ok(Turn::Free)
     }
 }
 

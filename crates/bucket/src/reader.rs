@@ -5,7 +5,10 @@ use std::sync::Arc;
 use retold::event::StoredEvent;
 use retold::id::{PromptHash, RunId, Seq};
 use retold::log::ledger::LedgerEntry;
-use retold::log::{Fault, KeptPiece, LogError, Reader, RunHead, Section, SegmentFault};
+use retold::log::{
+    Finding, KeptPiece, LogError, Reader, RunHead, Section, SegmentFault, StoreIndex,
+    UncountedEvents,
+};
 use retold::prompt::Request;
 
 use crate::compaction::PromptTable;
@@ -15,6 +18,7 @@ use crate::search;
 use crate::segments::{Place, ReadSegment, Segments};
 use crate::shared::Shared;
 use crate::snapshot::Snapshot;
+use crate::uncounted::uncounted_events;
 
 /// How many bytes of events are returned at once, as a segment has them in text.
 const MOST_BYTES: u64 = 8 << 20;
@@ -204,16 +208,17 @@ impl Reader for BucketReader {
         Ok(found.and_then(|read| read.segment.requests.get(&prompt).cloned()))
     }
 
-    /// In a compaction, a request is also looked up by its hash, which the reading of the segment does not show to work.
-    fn check_request(&mut self, prompt: PromptHash) -> Result<bool, LogError> {
-        let Some(found) = self.asking(prompt)? else { return Ok(false) };
-        self.is_named(prompt, &found)?;
-        Ok(true)
+    fn index(&mut self) -> Option<&mut dyn StoreIndex> {
+        Some(self)
     }
+}
 
-    fn model(&mut self, prompt: PromptHash) -> Result<Option<String>, LogError> {
-        let request = self.request(prompt)?;
-        Ok(request.as_ref().and_then(Request::model).map(str::to_owned))
+impl StoreIndex for BucketReader {
+    /// In a compaction, a request is also looked up by its hash, which the reading of the segment does not show to work.
+    fn request_part(&mut self, prompt: PromptHash) -> Result<Option<Request>, LogError> {
+        let Some(found) = self.asking(prompt)? else { return Ok(None) };
+        self.is_named(prompt, &found)?;
+        Ok(found.segment.requests.get(&prompt).cloned())
     }
 
     fn prompts(&mut self, prefix: &str, limit: usize) -> Result<Vec<PromptHash>, LogError> {
@@ -245,14 +250,18 @@ impl Reader for BucketReader {
             .wait(move |segments| async move { segments.index_piece(run, piece, section).await })
     }
 
-    fn not_found(&mut self, _run: RunId, _last: Seq) -> Result<Option<Seq>, LogError> {
-        Ok(None)
-    }
-
-    fn integrity(&mut self) -> Result<Vec<Fault>, LogError> {
+    fn check(&mut self, run: Option<RunId>) -> Result<Vec<Finding>, LogError> {
+        if run.is_some() {
+            return Ok(Vec::new());
+        }
         let found = self
             .shared
             .wait(|segments| async move { crate::integrity::faults(&segments).await })?;
-        Ok(self.shared.fault.iter().cloned().chain(found).collect())
+        let faults = self.shared.fault.iter().cloned().chain(found);
+        Ok(faults.map(Finding::of_file).collect())
+    }
+
+    fn uncounted_events(&mut self, run: Option<RunId>) -> Result<Vec<UncountedEvents>, LogError> {
+        self.shared.wait(move |segments| async move { uncounted_events(&segments, run).await })
     }
 }

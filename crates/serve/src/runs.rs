@@ -111,7 +111,7 @@ pub(crate) fn run_info(site: &Site, reader: &mut dyn Reader, head: &RunHead) -> 
         // Its end is missing.
         _ if reader.events(*run, head.seq, 1).is_err() => "damaged".to_owned(),
         _ => match site.source.backend() {
-            Ok(log) => without_end(log.as_ref(), site.source.path(), *run).to_owned(),
+            Ok(log) => without_end(log.as_ref(), *run).to_owned(),
             Err(_) => "unfinished".to_owned(),
         },
     };

@@ -17,7 +17,7 @@ use super::stored_ids::StoredIds;
 use crate::event::NewEvent;
 use crate::event::chain::{Head, LinkedEvent};
 use crate::id::{RunId, Seq, Time};
-use crate::log::backend::{Append, Committer};
+use crate::log::backend::{Append, Committer, Turn};
 use crate::log::error::LogError;
 use crate::log::high_water_mark::{HighWaterMark, HighWaterMarkFile};
 use crate::log::ledger::LedgerHead;
@@ -159,12 +159,9 @@ impl Committer for SqliteCommitter {
         self.insert(append).map_err(|stop| self.roll_back(stop))
     }
 
-    fn flush(&mut self) -> Result<(), LogError> {
-        self.commit().map_err(|stop| self.roll_back(stop))
-    }
-
-    fn met_others(&mut self) -> bool {
-        self.waited.take()
+    fn flush(&mut self) -> Result<Turn, LogError> {
+        self.commit().map_err(|stop| self.roll_back(stop))?;
+        Ok(if self.waited.take() { Turn::AfterOthers } else { Turn::Free })
     }
 }
 

@@ -9,7 +9,6 @@ use rusqlite::{Connection, OpenFlags};
 use super::guard::{self, Fuel};
 use super::open_file::OpenFile;
 use super::{BUSY, FileUse, PAGE_BYTES, SqliteBackend, WalUse, busy, ending, journal, schema};
-use crate::log::backend::Backend;
 use crate::log::error::LogError;
 use crate::log::finding::FileFault;
 use crate::log::format::FORMAT;

@@ -4,7 +4,6 @@ use rusqlite::ErrorCode;
 
 use super::sqlite_error::{is_damage, message};
 use super::{SqliteBackend, busy, header, unwritable};
-use crate::log::backend::Backend as _;
 use crate::log::error::{LogError, NoRoom, RewordedError};
 use crate::log::finding::FileFault;
 use crate::sidecar::{self, SidecarError};

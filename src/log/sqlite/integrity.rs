@@ -13,13 +13,13 @@ use super::{header, schema};
 use crate::content::Content;
 use crate::id::PromptHash;
 use crate::log::error::LogError;
-use crate::log::finding::{Fault, FileFault, RowFault};
+use crate::log::finding::{Fault, FileFault, Finding, RowFault};
 
 /// One part of the check; it adds the faults that it finds.
 type Part = fn(&SqliteReader, &mut Vec<Fault>) -> rusqlite::Result<()>;
 
 /// All faults of what no chain covers.
-pub(super) fn check(reader: &mut SqliteReader) -> Result<Vec<Fault>, LogError> {
+pub(super) fn check(reader: &mut SqliteReader) -> Result<Vec<Finding>, LogError> {
     reader.fill();
     let reader = &*reader;
     // One snapshot of the log for all parts: others may be writing.
@@ -42,7 +42,7 @@ pub(super) fn check(reader: &mut SqliteReader) -> Result<Vec<Fault>, LogError> {
         }
     }
     drop(moment);
-    Ok(faults)
+    Ok(faults.into_iter().map(Finding::of_file).collect())
 }
 
 /// SQLite's own structure, including its indexes.

@@ -28,7 +28,6 @@ use super::schema;
 use super::wal::{Wal, examine};
 use super::{FileUse, SqliteBackend, WalUse};
 use crate::id::EventHash;
-use crate::log::backend::Backend;
 use crate::log::error::LogError;
 use crate::log::finding::{EventFault, Fault, FileFault, Finding, WalCopy};
 use crate::log::high_water_mark::{HighWaterMark, marks};

@@ -43,12 +43,11 @@ pub use descriptors::HeldFile;
 pub use ending::close_all;
 pub use foreign::{Cell, ForeignDatabase, ForeignError};
 
-use super::backend::{Backend, Committer, LastWriter, Lease, Reader};
+use super::backend::{Backend, Committer, LastWriter, Lease, Reader, StoreInfo};
 use super::error::LogError;
 use super::finding::{FileFault, Finding};
 use super::high_water_mark::HighWaterMarkFile;
 use super::lease;
-use super::uncounted::UncountedEvents;
 use crate::id::RunId;
 use crate::scratch_folder::ScratchFolder;
 use committer::Watch;
@@ -131,13 +130,15 @@ pub struct SqliteBackend {
 }
 
 impl Backend for SqliteBackend {
-    fn name(&self) -> String {
-        self.log_path().display().to_string()
-    }
-
-    fn file(&self) -> Option<&Path> {
-        // Nobody else can change one that is only kept for a while.
-        (!matches!(self.use_of_file, FileUse::Scratch(_))).then(|| self.log_path())
+    fn info(&self) -> StoreInfo {
+        // Nobody else can change a file that is only kept for a while.
+        let is_scratch = matches!(self.use_of_file, FileUse::Scratch(_));
+        StoreInfo {
+            name: self.name(),
+            file: (!is_scratch).then(|| self.log_path().to_owned()),
+            losses: self.lost.to_vec(),
+            damage: self.damaged.clone().map(Finding::of_file),
+        }
     }
 
     fn lease(&self, run: RunId) -> Result<Lease, LogError> {
@@ -147,18 +148,6 @@ impl Backend for SqliteBackend {
     /// The lease says who writes a run now; rows do not say who wrote them.
     fn last_writer(&self, _run: RunId) -> Result<Option<LastWriter>, LogError> {
         Ok(None)
-    }
-
-    fn uncounted_events(&self, _run: Option<RunId>) -> Result<Vec<UncountedEvents>, LogError> {
-        Ok(Vec::new())
-    }
-
-    fn losses(&self) -> Vec<Finding> {
-        self.lost.to_vec()
-    }
-
-    fn damage(&self) -> Option<Finding> {
-        self.damaged.clone().map(Finding::of_file)
     }
 
     fn committer(&self) -> Result<Box<dyn Committer>, LogError> {
@@ -208,6 +197,10 @@ impl Backend for SqliteBackend {
 }
 
 impl SqliteBackend {
+    fn name(&self) -> String {
+        self.log_path().display().to_string()
+    }
+
     /// The log that messages name.
     fn log_path(&self) -> &Path {
         match &self.use_of_file {

@@ -9,7 +9,6 @@ use super::descriptors::HeldFile;
 use super::header;
 use super::loss::FilesBeside;
 use super::{FileUse, LogCopy, PAGE_BYTES, SqliteBackend, SqliteOptions, WalUse, schema, space};
-use crate::log::backend::Backend;
 use crate::log::error::{LogError, RewordedError};
 use crate::log::finding::{Fault, FileFault};
 use crate::scratch_folder::ScratchFolder;

@@ -18,9 +18,11 @@ use crate::event::chain::Head;
 use crate::id::{EventHash, PromptHash, RunId, Seq, Time};
 use crate::log::backend::{Reader, RunHead};
 use crate::log::error::LogError;
-use crate::log::finding::{EventFault, Fault, FieldFault};
+use crate::log::finding::{EventFault, FieldFault, Finding};
 use crate::log::index::{KeptPiece, Section};
 use crate::log::ledger::LedgerEntry;
+use crate::log::store_index::StoreIndex;
+use crate::log::uncounted::UncountedEvents;
 use crate::prompt::Request;
 
 pub(super) struct SqliteReader {
@@ -167,6 +169,21 @@ impl SqliteReader {
             self.db.prepare_cached(sql)?.query_row([first, end], row)?;
         Ok(last.is_some() && next.is_none())
     }
+
+    /// The first event of a run that is there but cannot be looked up by its seq, as behind a damaged key in an inner page.
+    fn not_found(&mut self, run: RunId) -> Result<Option<Seq>, LogError> {
+        let Some((no, _)) = self.run_row(run)? else { return Ok(None) };
+        self.fill();
+        // Read in order, the events come from the leaves of the tree, whatever its inner pages say. The plus sign
+        // makes SQLite look each of them up.
+        let sql =
+            "SELECT e.id & 4294967295 FROM events e WHERE e.id > ?1 << 32 AND e.id < (?1 + 1) << 32
+            AND NOT EXISTS (SELECT 1 FROM events f WHERE f.id = +e.id) LIMIT 1";
+        let find = || -> rusqlite::Result<Option<i64>> {
+            self.db.prepare_cached(sql)?.query_row([no], |r| r.get(0)).optional()
+        };
+        Ok(find().map_err(|e| self.error(e))?.map(|seq| Seq(seq as u64)))
+    }
 }
 
 /// The ids before and behind those of the events of a run after one of them.
@@ -243,21 +260,19 @@ impl Reader for SqliteReader {
         self.request_of(prompt, RequestReader::whole)
     }
 
-    fn check_request(&mut self, prompt: PromptHash) -> Result<bool, LogError> {
+    fn index(&mut self) -> Option<&mut dyn StoreIndex> {
+        Some(self)
+    }
+}
+
+impl StoreIndex for SqliteReader {
+    /// The request with only its own messages.
+    fn request_part(&mut self, prompt: PromptHash) -> Result<Option<Request>, LogError> {
         self.fuel.fill();
         let check = |requests: &mut RequestReader, db: &Connection, stored: &RequestRow, prompt| {
             requests.check(db, stored, prompt, &mut |_| {})
         };
-        Ok(self.request_of(prompt, check)?.is_some())
-    }
-
-    fn model(&mut self, prompt: PromptHash) -> Result<Option<String>, LogError> {
-        self.fuel.fill();
-        let model = |requests: &mut RequestReader, db: &Connection, stored: &RequestRow, prompt| {
-            let part = requests.check(db, stored, prompt, &mut |_| {})?;
-            Ok(part.request.model().map(str::to_owned))
-        };
-        Ok(self.request_of(prompt, model)?.flatten())
+        Ok(self.request_of(prompt, check)?.map(|part| part.request.clone()))
     }
 
     fn prompts(&mut self, prefix: &str, limit: usize) -> Result<Vec<PromptHash>, LogError> {
@@ -293,22 +308,15 @@ impl Reader for SqliteReader {
         super::index::section(&self.db, no, piece, section).map_err(|e| self.error(e))
     }
 
-    fn not_found(&mut self, run: RunId, last: Seq) -> Result<Option<Seq>, LogError> {
-        let Some((no, _)) = self.run_row(run)? else { return Ok(None) };
-        self.fill();
-        // Read in order, the events come from the leaves of the tree, whatever its inner pages say. The plus sign
-        // makes SQLite look each of them up.
-        let sql = "SELECT e.id & 4294967295 FROM events e WHERE e.id > ?1 << 32 AND e.id <= (?1 << 32) + ?2
-            AND NOT EXISTS (SELECT 1 FROM events f WHERE f.id = +e.id) LIMIT 1";
-        let last = i64::from(u32::try_from(last.0).unwrap_or(u32::MAX));
-        let find = || -> rusqlite::Result<Option<i64>> {
-            self.db.prepare_cached(sql)?.query_row([no, last], |r| r.get(0)).optional()
-        };
-        Ok(find().map_err(|e| self.error(e))?.map(|seq| Seq(seq as u64)))
+    fn check(&mut self, run: Option<RunId>) -> Result<Vec<Finding>, LogError> {
+        let Some(run) = run else { return super::integrity::check(self) };
+        let found = self.not_found(run)?;
+        let finding = |seq| Finding::of_event(run, seq, EventFault::NotLookedUp);
+        Ok(found.map(finding).into_iter().collect())
     }
 
-    fn integrity(&mut self) -> Result<Vec<Fault>, LogError> {
-        super::integrity::check(self)
+    fn uncounted_events(&mut self, _run: Option<RunId>) -> Result<Vec<UncountedEvents>, LogError> {
+        Ok(Vec::new())
     }
 }
 

@@ -123,10 +123,8 @@ fn verify_chain(
             read?.map(|found| found.seq.and_then(|seq| chain.missing_before(seq)).unwrap_or(found))
         }
     };
-    if finding.is_none()
-        && let Some(seq) = reader.not_found(run, chain.head.seq)?
-    {
-        finding = Some(Finding::of_event(run, seq, EventFault::NotLookedUp));
+    if finding.is_none() {
+        finding = reader.check(Some(run))?.into_iter().next();
     }
     if finding.is_none() && chain.head.seq == Seq(0) {
         finding = Some(Finding::of_event(run, Seq(1), EventFault::NoEvents));
@@ -207,12 +205,12 @@ impl VerifiedRequests {
         if self.sound.get(&prompt).is_some() {
             return Ok(None);
         }
-        let fault = match reader.check_request(prompt) {
-            Ok(true) => {
+        let fault = match reader.request_part(prompt) {
+            Ok(Some(_)) => {
                 self.sound.insert(prompt, ());
                 return Ok(None);
             }
-            Ok(false) => EventFault::NoRequest { prompt },
+            Ok(None) => EventFault::NoRequest { prompt },
             Err(LogError::CorruptRequest { prompt, why }) => EventFault::Request { prompt, why },
             Err(LogError::Damaged { fault: why, .. }) => {
                 EventFault::RequestUnreadable { prompt, why }
@@ -271,12 +269,12 @@ pub fn verify_all(reader: &mut dyn Reader) -> Result<(Vec<Verification>, Vec<Fin
         }
         Err(e) => return Err(e),
     }
-    let of_ledger = ledger.iter().flat_map(Ledger::faults).cloned();
-    for fault in of_ledger.chain(reader.integrity()?) {
+    let of_ledger = ledger.iter().flat_map(Ledger::faults).cloned().map(Finding::of_file);
+    for found in of_ledger.chain(reader.check(None)?) {
         // A store may find in its files a fault that is already reported for a run or for the ledger.
         let of_runs = runs.iter().filter_map(|(verified, _)| verified.finding.as_ref());
-        if !of_runs.chain(&findings).any(|known| known.fault == fault) {
-            findings.push(Finding::of_file(fault));
+        if !of_runs.chain(&findings).any(|known| known.fault == found.fault) {
+            findings.push(found);
         }
     }
     let with_index = |(verified, read): (Verification, ReadNotes)| {

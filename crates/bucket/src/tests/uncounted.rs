@@ -58,7 +58,7 @@ fn found(store: &Arc<dyn ObjectStore>) -> Vec<UncountedEvents> {
     let backend = open(store);
     let (_, problems) = verify_all(backend.reader().unwrap().as_mut()).unwrap();
     assert_eq!(problems, []);
-    backend.uncounted_events(None).unwrap()
+    backend.reader().unwrap().uncounted_events(None).unwrap()
 }
 
 #[test]

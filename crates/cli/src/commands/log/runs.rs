@@ -140,7 +140,7 @@ fn row(
         Ok(_) => match reader.events(run, head.seq, 1) {
             // Its end is missing.
             Err(error) => ("damaged".to_owned(), Some(damaged(error))),
-            Ok(_) => (without_end(log, log.file(), run).to_owned(), None),
+            Ok(_) => (without_end(log, run).to_owned(), None),
         },
         Err(error) => ("damaged".to_owned(), Some(damaged(error))),
     };

@@ -14,7 +14,7 @@ use crate::views::event::finding_as_json;
 use retold::id::{EventHash, LedgerHash, RunId};
 use retold::log::ledger::{Ledger, LedgerChange, LedgerCheckpoint};
 use retold::log::{
-    Fault, Finding, Log, LogError, Reader, UncountedEvents, Verification, verify_all, verify_run,
+    Fault, Finding, LogError, Reader, UncountedEvents, Verification, verify_all, verify_run,
 };
 use retold::run::run_start;
 use retold_archive::{Archive, is_cut_off};
@@ -158,11 +158,10 @@ impl VerifyResults {
     fn new(
         runs: Vec<Verification>,
         of: Option<RunId>,
-        log: &Log,
         reader: &mut dyn Reader,
         global: &Global,
     ) -> Result<Self, CliError> {
-        let uncounted = log.backend().uncounted_events(of)?;
+        let uncounted = reader.uncounted_events(of)?;
         let with_next = |events: UncountedEvents| {
             let next = next(&events, reader, global);
             (events, next)
@@ -206,7 +205,7 @@ fn verify(
         // Of a log that cannot be read, there is nothing to verify, and of one that was cut off not all.
         let is_first = runs.is_empty() || is_cut_off(log.backend().as_ref());
         problems.splice(0..0, log.backend().damage().filter(|_| is_first));
-        let found = VerifyResults::new(runs, None, &log, reader.as_mut(), global)?;
+        let found = VerifyResults::new(runs, None, reader.as_mut(), global)?;
         return Ok((found, problems));
     };
     let selected = if select::names_a_file(global, name) {
@@ -234,8 +233,7 @@ fn verify(
     {
         problems.push(Finding::of_run(run, Fault::Outside { why }));
     }
-    let found =
-        VerifyResults::new(vec![verified], Some(run), &selected.log, reader.as_mut(), global)?;
+    let found = VerifyResults::new(vec![verified], Some(run), reader.as_mut(), global)?;
     Ok((found, problems))
 }
 
