@@ -52,6 +52,7 @@ mod processes;
 mod program_events;
 mod prompt_hash;
 mod proofs;
+mod public_answers;
 mod public_goods;
 mod public_goods_parsers;
 mod readme;

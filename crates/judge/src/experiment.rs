@@ -1,5 +1,6 @@
 //! The experiment itself.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use retold::id::CallPath;
@@ -144,11 +145,13 @@ struct Judging<'a> {
     asked: u32,
     samples: Vec<Value>,
     causes: Vec<DecisionRef>,
+    warnings: BTreeSet<String>,
 }
 
 impl<'a> Judging<'a> {
     fn new(answer: &'a JudgedAnswer) -> Self {
-        Judging { answer, asked: 0, samples: Vec::new(), causes: Vec::new() }
+        let (samples, causes, warnings) = (Vec::new(), Vec::new(), BTreeSet::new());
+        Judging { answer, asked: 0, samples, causes, warnings }
     }
 
     fn add(&mut self, answered: Result<Answer<Value>, CallFailed>) {
@@ -156,15 +159,17 @@ impl<'a> Judging<'a> {
         if let Ok(answered) = answered {
             self.samples.push(answered.value);
             self.causes.push(answered.decision);
+            self.warnings.extend(answered.warnings);
         }
     }
 
     fn into_judged(self, settings: &JudgeSettings) -> (Judged, Vec<DecisionRef>) {
-        let Judging { answer, asked, samples, causes } = self;
+        let Judging { answer, asked, samples, causes, warnings } = self;
         let JudgedAnswer { seq, call, sample, .. } = answer;
         let unanswered = asked - samples.len() as u32;
         let verdict = settings.verdicts.of_samples(&samples);
         let (answer, call, sample) = (*seq, call.clone(), *sample);
-        (Judged { answer, call, sample, samples, unanswered, verdict }, causes)
+        let warnings = warnings.into_iter().collect();
+        (Judged { answer, call, sample, samples, unanswered, verdict, warnings }, causes)
     }
 }

@@ -25,6 +25,9 @@ pub struct Judged {
     pub unanswered: u32,
     /// The verdict of all of them; null if there is none.
     pub verdict: Value,
+    /// The warnings of the samples, each once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
@@ -37,7 +40,7 @@ fn is_zero(count: &u32) -> bool {
 pub struct JudgeTally {
     /// Answers by verdict.
     pub verdicts: BTreeMap<String, u64>,
-    /// Answers without a verdict.
+    /// Answers without a verdict, also because all calls failed.
     pub without: u64,
     /// Samples whose calls failed.
     pub unanswered: u64,
@@ -66,6 +69,9 @@ impl JudgeTally {
         for (verdict, n) in sorted {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "  {verdict:<20}{n:>8}");
+        }
+        if *unanswered > 0 {
+            let _ = writeln!(text, "calls that failed: {unanswered}");
         }
         let empty_because = (judged == 0).then(|| "no answer has a verdict".to_owned());
         let json = json!({"name": name, "judged": judged, "without": without,

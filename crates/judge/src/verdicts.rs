@@ -81,10 +81,10 @@ impl Verdicts {
                 {"last_line": true, "one_of": values},
             ]),
             Verdicts::Scale(JudgeScale { from, to }) => {
-                let number = json!({"from": from, "to": to, "whole": true});
+                let scale = json!({"from": from, "to": to, "whole": true});
                 json!([
-                    {"tag": "verdict", "number": number, "pick": "last"},
-                    {"last_line": true, "number": number},
+                    {"tag": "verdict", "scale": scale, "pick": "last"},
+                    {"last_line": true, "scale": scale},
                 ])
             }
         }
@@ -122,6 +122,9 @@ impl Verdicts {
 
 #[cfg(test)]
 mod tests {
+    use retold::parse::Parser;
+    use retold_study::parser_file::written_parser;
+
     use super::*;
 
     #[test]
@@ -142,6 +145,27 @@ mod tests {
             (&scale, json!([null, null]), Value::Null),
         ] {
             assert_eq!(verdicts.of_samples(samples.as_array().unwrap()), verdict, "{samples}");
+        }
+    }
+
+    #[test]
+    fn an_answer_that_is_no_verdict_has_none() {
+        let values = Verdicts::Values(vec!["polite".into(), "rude".into()]);
+        let scale = |to| Verdicts::Scale(JudgeScale { from: 1, to });
+        for (verdicts, text, verdict) in [
+            (&values, "<verdict>Polite</verdict>", json!("polite")),
+            (&values, "<verdict>Not polite at all</verdict>", Value::Null),
+            (&values, "<verdict>polite</verdict>, no: <verdict>rude</verdict>", json!("rude")),
+            (&values, "<verdict>polite or rude</verdict>", Value::Null),
+            (&scale(10), "<verdict>8/10</verdict>", json!(8)),
+            (&scale(5), "<verdict>4 out of 5</verdict>", json!(4)),
+            (&scale(5), "<verdict>8/10</verdict>", Value::Null),
+            (&scale(10), "<verdict>7-8</verdict>", Value::Null),
+            (&scale(10), "I say\n8", json!(8)),
+            (&scale(10), "not an 8", Value::Null),
+        ] {
+            let parser = written_parser("v", &verdicts.strategies()).unwrap();
+            assert_eq!(parser.parse(text).value, verdict, "{text}");
         }
     }
 

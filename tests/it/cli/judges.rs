@@ -140,6 +140,35 @@ fn a_model_judges_and_is_not_asked_twice() {
     );
 }
 
+/// A scale is read as a scale, and a verdict that is missing counts as missing, also where the call failed.
+#[test]
+fn what_is_not_one_verdict_is_missing() {
+    let place = place();
+    let scale = POLITE.replace("values: [polite, rude]", "scale: {from: 1, to: 10}");
+    place.write("judge.yaml", scale.replace("samples: 3", "samples: 1"));
+    let server = Server::handler(|received| {
+        let prompt = received.json()["messages"][0]["content"].to_string();
+        match prompt {
+            _ if prompt.contains("answer 0") => Reply::chat("<verdict>8/10</verdict>"),
+            _ if prompt.contains("answer 1") => Reply::chat("<verdict>7-8</verdict>"),
+            _ if prompt.contains("answer 2") => Reply::error(500, "server_error", "no"),
+            _ => Reply::chat("Not polite at all, so <verdict>not 8</verdict>"),
+        }
+    });
+    let of = runs(&place)[0].1.clone();
+    let url = server.base_url();
+    let judge = format!("score judge {of} --config judge.yaml --quiet --model openai");
+    let said = place.run(&format!("{judge} --base-url {url}"));
+    let mut shown = place.shown("score judge RUN --config judge.yaml", &said);
+    let verdicts = runs(&place)[2].1.clone();
+    let table = place.ok(&format!("table {verdicts} --table decisions --as jsonl"));
+    for row in table.lines().map(|row| serde_json::from_str::<Value>(row).unwrap()) {
+        shown.push_str(&format!("{} {} {}\n", row["call"], row["value"], row["warnings"]));
+    }
+    shown.push_str(&place.args(&["stats", &of, "--figure", "mean of polite independent"]).out);
+    assert_said!("judges_missing", shown);
+}
+
 #[test]
 fn what_a_judge_needs_is_said_with_its_place() {
     let place = place();

@@ -10,13 +10,15 @@ use crate::fuzz_targets::{PARSERS, params};
 pub(crate) type Parse = Box<dyn Fn(&str)>;
 
 /// The places and shapes of parser files.
-const STRATEGIES: [&str; 6] = [
+const STRATEGIES: [&str; 8] = [
     "{number: {}, pick: last}",
     "{last_line: true, one_of: [agree, strongly agree, b c]}",
     "{one_of: [a, 'a:', b c], pick: last}",
     "{after: think, json: name, number: {}}",
     "{outside: [think, '```'], tag: answer, pick: last}",
     "{json: a, pick: last}",
+    "{one_of: [A, I, not a, \u{662f}], case: any}",
+    "{regex: '(\\d)\\w?', scale: {from: 1, to: 5}}",
 ];
 
 /// Every version of every parser, the repair of JSON, and strategies of parser files, by name.

@@ -1,4 +1,6 @@
-//! The candidates that a strategy finds in one place, and the choice among them.
+//! The candidates that a strategy finds in its places, and the choice among the places.
+
+use std::ops::Range;
 
 use serde_json::Value;
 
@@ -15,28 +17,44 @@ pub(super) enum Candidate {
     Doubtful(ReadingDoubt),
 }
 
-/// The value that counts, of those that were found. Where it could be a doubtful one, it is none:
-/// another value would be read in its place.
+/// A candidate, and where the text has it, in bytes.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Mention {
+    pub(super) at: Range<usize>,
+    pub(super) candidate: Candidate,
+}
+
+/// The candidate that stands for several in one place: doubtful unless all are the same value.
+pub(super) fn agreed(found: impl Iterator<Item = Candidate>) -> Option<Candidate> {
+    let mut known: Option<Candidate> = None;
+    for next in found {
+        known = Some(match (known, next) {
+            (None, next) => next,
+            (Some(Candidate::Certain(one)), Candidate::Certain(other)) if one != other => {
+                Candidate::Doubtful(ReadingDoubt::Several(one.to_string(), other.to_string()))
+            }
+            (Some(Candidate::Certain(_)), next) => next,
+            (Some(doubt), _) => doubt,
+        });
+    }
+    known
+}
+
+/// The value of the place that counts. Where that has none, or a doubtful one, no other place is
+/// read in its stead.
 ///
 /// # Errors
-/// The doubts, if nothing counts.
+/// The doubt, if there is one.
 pub(super) fn pick_value(
     pick: Pick,
-    found: impl Iterator<Item = Candidate>,
+    places: Vec<Option<Candidate>>,
 ) -> Result<FoundValue<Value>, Vec<String>> {
-    let mut counting: Option<Candidate> = None;
-    for next in found {
-        match (&counting, pick) {
-            (Some(_), Pick::First) => break,
-            (Some(Candidate::Doubtful(_)), Pick::Only) => {}
-            (Some(known), Pick::Only) if *known != next => match next {
-                Candidate::Certain(_) => return Err(Vec::new()),
-                Candidate::Doubtful(_) => counting = Some(next),
-            },
-            (Some(_), Pick::Only) => {}
-            (None, _) | (Some(_), Pick::Last) => counting = Some(next),
-        }
-    }
+    let mut places = places.into_iter();
+    let counting = match pick {
+        Pick::Only => agreed(places.flatten()),
+        Pick::First => places.next().flatten(),
+        Pick::Last => places.next_back().flatten(),
+    };
     match counting {
         Some(Candidate::Certain(value)) => Ok(FoundValue::plain(value)),
         Some(Candidate::Doubtful(doubt)) => Err(vec![doubt.to_string()]),

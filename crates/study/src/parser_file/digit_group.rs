@@ -1,5 +1,7 @@
 //! Digits that something joins: `1,000`, `1.234,56`, `1 234 567`.
 
+use super::fields::DecimalMark;
+
 /// The joiner between two groups of digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Joiner {
@@ -12,14 +14,18 @@ enum Joiner {
     /// `{,}`, which LaTeX writes for a comma without a space after it: in a German text before the
     /// decimals, in an English one between thousands.
     LatexComma,
-    /// Only ever between thousands: an apostrophe, `_`, LaTeX's `\,`.
+    /// Only ever between thousands: an apostrophe, `_`, the thin spaces of LaTeX.
     Separator,
 }
 
 /// The joiners as they are written.
-const JOINERS: [(&str, Joiner); 11] = [
+const JOINERS: [(&str, Joiner); 15] = [
     ("{,}", Joiner::LatexComma),
+    (",\\!", Joiner::Separator),
     ("\\,", Joiner::Separator),
+    ("\\!", Joiner::Separator),
+    ("\\:", Joiner::Separator),
+    ("\\;", Joiner::Separator),
     (",", Joiner::Comma),
     (".", Joiner::Point),
     ("'", Joiner::Separator),
@@ -36,13 +42,15 @@ pub(super) struct DigitGroups<'t> {
     first: &'t str,
     more: Vec<(Joiner, &'t str)>,
     end: usize,
+    decimal: DecimalMark,
 }
 
 impl<'t> DigitGroups<'t> {
     /// The groups of which the first begins at `start`.
-    pub(super) fn at(text: &'t str, start: usize) -> Self {
+    pub(super) fn at(text: &'t str, start: usize, decimal: DecimalMark) -> Self {
         let first = digits(text, start);
-        let mut groups = DigitGroups { first, more: Vec::new(), end: start + first.len() };
+        let end = start + first.len();
+        let mut groups = DigitGroups { first, more: Vec::new(), end, decimal };
         while let Some((joiner, next)) = groups.next(text) {
             groups.more.push((joiner, next));
             groups.end += next.len();
@@ -59,16 +67,26 @@ impl<'t> DigitGroups<'t> {
     fn next(&mut self, text: &'t str) -> Option<(Joiner, &'t str)> {
         let rest = text.get(self.end..)?;
         let (written, joiner) = JOINERS.iter().find(|(written, _)| rest.starts_with(written))?;
+        let joiner = match (self.decimal, joiner) {
+            (DecimalMark::Comma, Joiner::Comma) => Joiner::Point,
+            (DecimalMark::Comma, Joiner::Point) => Joiner::Comma,
+            _ => *joiner,
+        };
         let next = digits(text, self.end + written.len());
         // A space only joins groups of three.
-        let fits = *joiner != Joiner::Space
+        let fits = joiner != Joiner::Space
             || next.len() == 3
                 && self.first.len() <= 3
                 && self.more.last().is_none_or(|(joiner, _)| *joiner == Joiner::Space);
         (fits && !next.is_empty()).then(|| {
             self.end += written.len();
-            (*joiner, next)
+            (joiner, next)
         })
+    }
+
+    /// True if there is a point before three digits, which in an amount of money may be thousands.
+    pub(super) fn is_like_thousands(&self) -> bool {
+        matches!(self.more.as_slice(), [(Joiner::Point, _)]) && self.are_thousands(1)
     }
 
     /// The numbers, without signs; `None` if they could be others.

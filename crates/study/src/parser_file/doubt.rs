@@ -11,6 +11,24 @@ pub(super) enum ReadingDoubt {
     /// Digits that are not certainly one number.
     #[error("{:?} is not certainly one number, so no number was read there", printable(.0, SHOWN))]
     Number(String),
+    /// A fraction of another top than that of the scale, a range, or about a number.
+    #[error("{:?} is not one value of the scale, so no number was read there", printable(.0, SHOWN))]
+    Scale(String),
+    /// Two values where one was expected.
+    #[error("{} and {} were found in one place, so nothing was read there", printable(.0, SHOWN), printable(.1, SHOWN))]
+    Several(String, String),
+    /// A value that a text denies.
+    #[error("{:?} is a negation, so nothing was read there", printable(.0, SHOWN))]
+    Negated(String),
+    /// An option of one letter that may be a word.
+    #[error("the letter of {:?} may be a word, so no option was read there", printable(.0, SHOWN))]
+    Letter(String),
+    /// A value of JSON that ends where the answer does.
+    #[error("the JSON is cut off in the value, so nothing was read there")]
+    CutJson,
+    /// The end of the answer is missing.
+    #[error("the answer ended by its length limit")]
+    LengthLimit,
     /// The reasoning was cut off, so the answer never came.
     #[error("the reasoning is never closed, so nothing in it was read")]
     OpenReasoning,

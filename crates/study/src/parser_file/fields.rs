@@ -12,9 +12,6 @@ const LONGEST_NAME: usize = 100;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FileFields {
-    /// The number of the rules by which all of them read; the newest if it is not given.
-    #[serde(default)]
-    pub(super) rules: Option<u32>,
     pub(super) parsers: Vec<ParserFields>,
 }
 
@@ -83,10 +80,16 @@ pub(super) struct StrategyFields {
     /// A number in a range.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) number: Option<NumberFields>,
+    /// A number on a scale, of which both ends are given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) scale: Option<NumberFields>,
     /// One of some options.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) one_of: Option<Vec<String>>,
-    /// Which value counts if several different ones are found.
+    /// The spellings that count; if it is not given, options with one letter only are spelt exactly.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) case: Option<LetterCase>,
+    /// Which place counts if different values are found.
     #[serde(default, skip_serializing_if = "Pick::is_only")]
     pub(super) pick: Pick,
 }
@@ -119,13 +122,44 @@ pub(super) struct NumberFields {
     /// Whether only whole numbers count.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) whole: bool,
+    /// The mark before decimals; the other one separates thousands.
+    #[serde(default, skip_serializing_if = "DecimalMark::is_point")]
+    pub(super) decimal: DecimalMark,
 }
 
-/// Which of several different values counts.
+/// The mark before decimals.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum DecimalMark {
+    /// `3.5`
+    #[default]
+    Point,
+    /// `3,5`
+    Comma,
+}
+
+impl DecimalMark {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+    fn is_point(&self) -> bool {
+        *self == DecimalMark::Point
+    }
+}
+
+/// Which spellings of an option a text may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum LetterCase {
+    /// As the file spells it.
+    Exact,
+    /// In any letter case.
+    Any,
+}
+
+/// Which of several places counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Pick {
-    /// None: a strategy that finds several has found nothing.
+    /// All: a strategy that finds different values has found nothing.
     #[default]
     Only,
     /// The first.

@@ -11,8 +11,8 @@
 //!
 //! Each parser is a [sequence](StrategyParser) of named strategies, tried in order; the first parser whose
 //! conditions fit the call, the model and the prompt of an answer decides about it. The version of
-//! all parsers of a file is the beginning of the file's hash, and its settings have the whole hash,
-//! its definition and the number of the rules, so that a decision can be made again. docs/parsers.md describes the file.
+//! all parsers of a file is the beginning of the file's hash, and its settings have the whole hash
+//! and its definition, so that a decision can be made again. docs/parsers.md describes the file.
 
 mod attach;
 mod candidate;
@@ -22,15 +22,19 @@ mod fields;
 mod json_path;
 mod json_search;
 mod latex;
+mod letter;
+mod negation;
 mod number_context;
-mod number_first;
 mod numerals;
 mod options;
 mod part;
 mod pattern;
-mod rules;
+mod plain_text;
+mod scale;
+mod searched;
 mod shape;
 mod strategy;
+mod words;
 
 use std::path::Path;
 
@@ -38,11 +42,9 @@ use serde_json::{Value, json};
 
 use self::attach::ParserConditions;
 use self::fields::{FileFields, ParserFields};
-use self::rules::FileRules;
 use crate::config::{ConfigError, ConfigProblem, load, locate, read_text, schema_of};
 use retold::decide::{Chooser, NOTHING_FOUND, PARSER_FILE};
 use retold::id::CallPath;
-use retold::members::Members;
 use retold::parse::{AnyParser, ParserSpec, StrategyParser};
 use retold::patterns::PatternBudget;
 use retold::prompt::{Request, hash_of};
@@ -77,8 +79,7 @@ impl ParserFile {
     }
 
     fn from_fields(file: &FileFields, name: &str, hash: &[u8; 32]) -> Result<Self, ConfigProblem> {
-        let FileFields { rules, parsers } = file;
-        let rules = FileRules::new(*rules)?;
+        let FileFields { parsers } = file;
         if parsers.is_empty() || parsers.len() > MOST_PARSERS {
             let message = format!("a file has from 1 to {MOST_PARSERS} parsers");
             return Err(ConfigProblem::new("parsers", message));
@@ -97,7 +98,7 @@ impl ParserFile {
             fields.check_name(&key)?;
             let attached =
                 ParserConditions::new(&fields.conditions, &mut patterns, &format!("{key}.for"))?;
-            let parser = parser_of(fields, rules, (name, hash), &mut patterns, &key)?;
+            let parser = parser_of(fields, (name, hash), &mut patterns, &key)?;
             all.push((attached, Box::new(parser)));
         }
         Ok(ParserFile { name: name.to_owned(), parsers: all })
@@ -133,22 +134,17 @@ impl ParserFile {
 /// A parser of a file with this name and this hash; `key` is where the file has it.
 fn parser_of(
     fields: &ParserFields,
-    rules: FileRules,
     (name, hash): (&str, &[u8; 32]),
     patterns: &mut PatternBudget,
     key: &str,
 ) -> Result<StrategyParser<(), Value>, ConfigProblem> {
-    let strategies =
-        strategy::all(&fields.strategies, rules, patterns, &format!("{key}.strategies"))?;
+    let strategies = strategy::all(&fields.strategies, patterns, &format!("{key}.strategies"))?;
     let [a, b, c, d, ..] = *hash;
-    let mut file = json!({
+    let file = json!({
         "blake3": retold::id::PromptHash(*hash).to_string(),
         "file": name,
         "parser": fields,
     });
-    if let Some(rules) = rules.number() {
-        file.set("rules", rules.into());
-    }
     let spec = ParserSpec {
         name: fields.name.clone().into(),
         version: u32::from_be_bytes([a, b, c, d]),
@@ -171,9 +167,9 @@ pub fn written_parser(
     let fields: ParserFields = serde_json::from_value(fields)
         .map_err(|error| ConfigProblem::new("strategies", error.to_string()))?;
     let mut patterns = PatternBudget::new(fields.strategies.len());
-    let parser = fields.check_name("").and_then(|()| {
-        parser_of(&fields, FileRules::new(None)?, ("config", &hash), &mut patterns, "")
-    });
+    let parser = fields
+        .check_name("")
+        .and_then(|()| parser_of(&fields, ("config", &hash), &mut patterns, ""));
     parser.map_err(|ConfigProblem { key, message }| {
         ConfigProblem::new(key.trim_start_matches('.'), message)
     })
@@ -190,5 +186,7 @@ impl Chooser for ParserFile {
     }
 }
 
+#[cfg(test)]
+mod small_texts;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,10 @@
 //! The characters directly before and after digits that belong to the number: its sign, its
 //! currency, its exponent.
 
+use super::fields::DecimalMark;
+use super::latex::{is_transformed, transforms};
+use super::words::is_joining;
+
 /// Signs of money before an amount.
 const CURRENCIES: &str = "$€£¥₹₽₩₺₫₪₦₱฿¢";
 
@@ -8,23 +12,35 @@ const CURRENCIES: &str = "$€£¥₹₽₩₺₫₪₦₱฿¢";
 const MINUS: &str = "-−–‐‑﹣－";
 
 /// Words that multiply the number before them.
-const MULTIPLES: [&str; 6] = ["hundred", "thousand", "million", "billion", "trillion", "dozen"];
-
-fn is_minus(c: char) -> bool {
-    MINUS.contains(c)
-}
+const MULTIPLES: [&str; 16] = [
+    "hundred",
+    "thousand",
+    "million",
+    "billion",
+    "trillion",
+    "dozen",
+    "lakh",
+    "crore",
+    "bn",
+    "tsd",
+    "mio",
+    "mrd",
+    "millionen",
+    "milliarden",
+    "mille",
+    "millone",
+];
 
 /// The same in languages that write it without a space.
 const MULTIPLE_SIGNS: &str = "百千万萬億亿兆백천만억";
 
-/// Whether a letter makes a word with the digits beside it. Languages that write no spaces between
-/// words have numbers directly beside their letters.
-fn is_joining(c: char) -> bool {
-    let is_spaceless = matches!(c,
-        '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
-        | '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}'
-        | '\u{20000}'..='\u{3ffff}');
-    c.is_alphabetic() && !is_spaceless
+/// True if a sign is a fraction of its own, such as `½`.
+pub(super) fn is_fraction(c: char) -> bool {
+    matches!(c, '\u{bc}'..='\u{be}' | '\u{2150}'..='\u{215e}')
+}
+
+fn is_minus(c: char) -> bool {
+    MINUS.contains(c)
 }
 
 /// The characters before the first digit.
@@ -34,6 +50,7 @@ pub(super) struct NumberStart {
     pub(super) is_negative: bool,
     /// Whether a decimal point comes before the first digit.
     pub(super) has_point: bool,
+    pub(super) has_currency: bool,
     /// Whether it may have another meaning.
     pub(super) is_doubtful: bool,
 }
@@ -45,6 +62,7 @@ pub(super) struct NumberEnd<'t> {
     pub(super) exponent: Option<&'t str>,
     /// Whether the digits are part of a word.
     pub(super) is_word: bool,
+    pub(super) has_currency: bool,
     /// Whether it is another number than its digits, such as a power.
     pub(super) is_doubtful: bool,
 }
@@ -52,21 +70,32 @@ pub(super) struct NumberEnd<'t> {
 impl NumberStart {
     /// Whether the digits at `start` continue a word. Underscores around a number are emphasis.
     pub(super) fn is_in_word(text: &str, start: usize) -> bool {
-        let before = text.get(..start).unwrap_or("").trim_end_matches('_');
+        let before = text.get(..start).unwrap_or("");
+        if before.ends_with("_{") || is_transformed(before) {
+            return before.ends_with("_{");
+        }
+        let before = before.trim_end_matches('_');
         before.chars().next_back().is_some_and(is_joining)
             || before.len() < start && before.ends_with(char::is_alphanumeric)
     }
 
-    pub(super) fn before(text: &str, start: usize) -> Self {
-        let mut begin =
-            NumberStart { at: start, is_negative: false, has_point: false, is_doubtful: false };
+    pub(super) fn before(text: &str, start: usize, decimal: DecimalMark) -> Self {
+        let mut begin = NumberStart {
+            at: start,
+            is_negative: false,
+            has_point: false,
+            has_currency: false,
+            is_doubtful: false,
+        };
         // `½5`, or digits of another script.
         begin.is_doubtful = begin.last(text).is_some_and(|c| c.is_numeric() || c == '√');
-        begin.point(text);
+        begin.point(text, decimal);
         if !begin.sign(text) && begin.currency(text) {
+            begin.has_currency = true;
             begin.sign(text);
         }
         begin.sign_in_words(text);
+        begin.is_doubtful |= text.get(..begin.at).is_some_and(is_transformed);
         begin
     }
 
@@ -75,8 +104,9 @@ impl NumberStart {
     }
 
     /// `.5`, but not the end of a sentence or an ellipsis; `,5` may be meant like it.
-    fn point(&mut self, text: &str) {
+    fn point(&mut self, text: &str, decimal: DecimalMark) {
         let Some(mark @ ('.' | ',')) = self.last(text) else { return };
+        let is_other = (mark == ',') == (decimal == DecimalMark::Point);
         let before = text.get(..self.at - 1).and_then(|before| before.chars().next_back());
         let is_word = before.is_some_and(|c| c.is_alphanumeric() || ")]}".contains(c));
         if before == Some('.') || mark == ',' && before.is_some_and(|c| !c.is_whitespace()) {
@@ -84,7 +114,7 @@ impl NumberStart {
         }
         self.at -= 1;
         self.has_point = true;
-        self.is_doubtful |= is_word || mark == ',';
+        self.is_doubtful |= is_word || is_other;
     }
 
     /// Takes the sign, if there is one.
@@ -119,12 +149,17 @@ impl NumberStart {
         true
     }
 
-    /// `- 12`: the dash of a list or between two words, but after `=`, `:` and `(` perhaps a minus.
+    /// `- 12`: an operator after a number or a letter, and a dash after a word if it is longer than a
+    /// hyphen; otherwise perhaps a minus.
     fn spaced_sign(&mut self, text: &str) {
         let before = text.get(..self.at).unwrap_or("").trim_end_matches(' ');
-        let Some(sign) = before.chars().next_back().filter(|c| MINUS.contains(*c)) else { return };
+        let Some(sign) = before.chars().next_back().filter(|c| is_minus(*c)) else { return };
         let at = before.len() - sign.len_utf8();
-        if before.get(..at).unwrap_or("").trim_end_matches(' ').ends_with(['=', ':', '(']) {
+        let left = text.get(..at).unwrap_or("").trim_end_matches(' ');
+        let word = left.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or("");
+        let is_term = word.chars().count() == 1 || word.ends_with(char::is_numeric);
+        let is_dash = !word.is_empty() && matches!(sign, '–' | '—');
+        if !is_term && !is_dash && !left.ends_with([')', ']', '}', '%']) {
             (self.at, self.is_doubtful) = (at, true);
         }
     }
@@ -167,14 +202,21 @@ impl NumberStart {
 
 impl<'t> NumberEnd<'t> {
     pub(super) fn after(text: &'t str, digits_end: usize) -> Self {
-        let mut end =
-            NumberEnd { at: digits_end, exponent: None, is_word: false, is_doubtful: false };
+        let mut end = NumberEnd {
+            at: digits_end,
+            exponent: None,
+            is_word: false,
+            has_currency: false,
+            is_doubtful: false,
+        };
         end.take_exponent(text);
         let rest = text.get(end.at..).unwrap_or("");
+        end.has_currency = is_currency(rest.trim_start_matches([' ', '\u{a0}', '\u{202f}', '\\']));
         let after = rest.trim_start_matches('_').chars().next();
         end.is_word = after.is_some_and(is_joining)
             || rest.starts_with('_') && after.is_some_and(char::is_alphanumeric);
-        if let Some(length) = power(rest).or_else(|| multiple(rest)).or_else(|| fraction(rest)) {
+        if let Some(length) = [power, multiple, fraction, transforms].iter().find_map(|is| is(rest))
+        {
             end.at += length;
             (end.is_doubtful, end.is_word) = (true, false);
         }
@@ -204,16 +246,24 @@ fn power(rest: &str) -> Option<usize> {
         if other.len() < rest.len() {
             return Some(rest.len() - other.len());
         }
-        let after = rest.strip_prefix('^').or_else(|| rest.strip_prefix("**"))?;
-        let digits = after.trim_start_matches(['{', '(', '-', '−']);
+        if let Some(after) = rest.strip_prefix('^') {
+            // A degree is no power.
+            return (!after.trim_start_matches('{').starts_with("\\circ")).then(|| {
+                let digits = after.trim_start_matches(['{', '(', '-', '−']);
+                let end = digits.trim_start_matches(|c: char| c.is_ascii_digit());
+                rest.len() - end.trim_start_matches('}').len()
+            });
+        }
+        let digits = rest.strip_prefix("**")?.trim_start_matches(['(', '-', '−']);
         let end = digits.trim_start_matches(|c: char| c.is_ascii_digit());
-        (end.len() < digits.len()).then(|| rest.len() - end.trim_start_matches('}').len())
+        (end.len() < digits.len()).then(|| rest.len() - end.len())
     };
     raised(rest).or_else(|| {
         let after = rest.trim_start_matches(' ');
         let after = after
             .strip_prefix(['×', 'x', '*', '·', '⋅'])
-            .or_else(|| after.strip_prefix("\\times"))?;
+            .or_else(|| after.strip_prefix("\\times"))
+            .or_else(|| after.strip_prefix("\\cdot"))?;
         let after = after.trim_start_matches(' ').strip_prefix("10")?;
         Some(length(after) + raised(after)?)
     })
@@ -233,8 +283,20 @@ fn multiple(rest: &str) -> Option<usize> {
     is_one.then(|| rest.len() - after.len() + end)
 }
 
-/// How long a fraction is after a whole number: ` 1/2`.
+/// True if a text begins with a currency: `€`, `EUR`, `Euro`.
+fn is_currency(rest: &str) -> bool {
+    let end = rest.find(|c: char| !c.is_alphabetic()).unwrap_or(rest.len());
+    let word = rest.get(..end).unwrap_or("");
+    let is_code = word.len() == 3 && word.bytes().all(|byte| byte.is_ascii_uppercase());
+    is_code || word.eq_ignore_ascii_case("euro") || rest.starts_with(|c| CURRENCIES.contains(c))
+}
+
+/// The length of a fraction after a whole number: ` 1/2`, ` ½`.
 fn fraction(rest: &str) -> Option<usize> {
+    let part = rest.trim_start_matches([' ', '\u{a0}', '\u{2009}', '\u{202f}']);
+    if let Some(sign) = part.chars().next().filter(|c| is_fraction(*c)) {
+        return Some(rest.len() - part.len() + sign.len_utf8());
+    }
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let above = rest.strip_prefix(' ')?;
     let below = above.get(digits(above)..)?.strip_prefix('/')?;

@@ -10,75 +10,102 @@
 //! | `1,000`, `1{,}000`, `1'000`, `1_000`, `1.000.000`, `1 234 567` | thousands in groups of three |
 //! | `1.234,56`, `3{,}5` | with a decimal comma |
 //! | `3-5`, `4,5,6`, `7/10` | several numbers |
-//! | `3,5`, `1 234`, `0,500`, `1.2.3`, `10^6`, `±3`, `5 million` | doubtful |
+//! | `3,5`, `- 12`, `1 234`, `0,500`, `1.2.3`, `10^6`, `±3`, `25\\pi`, `3 ½`, `17.200 €`, `5 million` | doubtful |
 //!
 //! A point is a decimal point (`1.000` is 1), unless several of them separate thousands.
 
+use std::ops::Range;
+
 use super::digit_group::DigitGroups;
-use super::number_context::{NumberEnd, NumberStart};
+use super::fields::DecimalMark;
+use super::number_context::{NumberEnd, NumberStart, is_fraction};
+use super::plain_text::pieces;
 
-/// Digits in a text.
+/// Digits in a text, and where they are with everything that belongs to them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Numeral {
-    /// A number, in the spelling of Rust and JSON.
-    Certain(String),
-    /// It may be more than one number, or another than it seems; as it is written.
-    Doubtful(String),
+pub(super) struct Numeral {
+    pub(super) at: Range<usize>,
+    /// The number in the spelling of Rust and JSON; `None` if it may be more than one, or another
+    /// than it seems.
+    pub(super) number: Option<String>,
 }
 
-/// The numbers in a text, in order. Digits in a word (`p_0007`, `4th`) are part of the word.
-pub(super) fn numerals(text: &str) -> impl Iterator<Item = Numeral> + '_ {
-    let mut at = 0;
-    let mut waiting = Vec::new().into_iter();
-    std::iter::from_fn(move || {
-        loop {
-            if let Some(next) = waiting.next() {
-                return Some(next);
-            }
-            let digit = text.get(at..)?.bytes().position(|byte| byte.is_ascii_digit())?;
-            let (end, found) = read(text, at + digit);
-            at = end;
-            waiting = found.into_iter();
+/// The numbers in a text, in order. Digits in a word (`p_0007`, `4th`) are part of the word. At a cut,
+/// one ends and another begins, whatever they look like.
+pub(super) fn numerals(text: &str, decimal: DecimalMark, cuts: &[usize]) -> Vec<Numeral> {
+    let mut found = Vec::new();
+    for (start, text) in pieces(text, cuts) {
+        let known = found.len();
+        add_numerals(text, decimal, &mut found);
+        for numeral in &mut found[known..] {
+            numeral.at = numeral.at.start + start..numeral.at.end + start;
         }
-    })
+    }
+    found
 }
 
-/// Reads the numbers whose first digit is at `start`, and where they end.
-fn read(text: &str, start: usize) -> (usize, Vec<Numeral>) {
-    let groups = DigitGroups::at(text, start);
+fn add_numerals(text: &str, decimal: DecimalMark, found: &mut Vec<Numeral>) {
+    let mut at = 0;
+    while let Some(rest) = text.get(at..) {
+        let is_start = |c: char| c.is_ascii_digit() || is_fraction(c);
+        let Some((start, first)) = rest.char_indices().find(|(_, c)| is_start(*c)) else { break };
+        let start = at + start;
+        at = match first.is_ascii_digit() {
+            true => read(text, start, decimal, found),
+            false => {
+                let end = start + first.len_utf8();
+                found.push(Numeral { at: start..end, number: None });
+                end
+            }
+        };
+    }
+}
+
+/// Adds the numbers whose first digit is at `start`, and returns where they end.
+fn read(text: &str, start: usize, decimal: DecimalMark, found: &mut Vec<Numeral>) -> usize {
+    let groups = DigitGroups::at(text, start, decimal);
     let end = NumberEnd::after(text, groups.end());
     if end.is_word || NumberStart::is_in_word(text, start) {
         let rest = text.get(groups.end()..).unwrap_or("");
         let word = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-        return (groups.end() + word, Vec::new());
+        return groups.end() + word;
     }
-    let begin = NumberStart::before(text, start);
-    let doubtful = || {
-        let written = text.get(begin.at..end.at).unwrap_or("").trim();
-        vec![Numeral::Doubtful(written.to_owned())]
-    };
-    if begin.is_doubtful || end.is_doubtful {
-        return (end.at, doubtful());
+    let begin = NumberStart::before(text, start, decimal);
+    let has_currency = begin.has_currency || end.has_currency;
+    let is_doubtful =
+        begin.is_doubtful || end.is_doubtful || has_currency && groups.is_like_thousands();
+    let at = begin.at..end.at;
+    match if is_doubtful { None } else { certain(&groups, &begin, &end) } {
+        Some(numbers) => found.extend(
+            numbers.into_iter().map(|number| Numeral { at: at.clone(), number: Some(number) }),
+        ),
+        None => found.push(Numeral { at, number: None }),
     }
-    let Some(mut numbers) = groups.numbers() else { return (end.at, doubtful()) };
+    end.at
+}
+
+/// The numbers of some digits, if they can be read in one way only.
+fn certain(
+    groups: &DigitGroups<'_>,
+    begin: &NumberStart,
+    end: &NumberEnd<'_>,
+) -> Option<Vec<String>> {
+    let mut numbers = groups.numbers()?;
     if begin.has_point {
         match numbers.as_mut_slice() {
             [fraction] if fraction.bytes().all(|byte| byte.is_ascii_digit()) => {
                 fraction.insert_str(0, "0.");
             }
-            _ => return (end.at, doubtful()),
+            _ => return None,
         }
     }
     if let (Some(exponent), Some(last)) = (end.exponent, numbers.last_mut()) {
-        match scale(last, exponent) {
-            Some(number) => *last = number,
-            None => return (end.at, doubtful()),
-        }
+        *last = scale(last, exponent)?;
     }
     if let (true, Some(first)) = (begin.is_negative, numbers.first_mut()) {
         first.insert(0, '-');
     }
-    (end.at, numbers.into_iter().map(Numeral::Certain).collect())
+    Some(numbers)
 }
 
 /// A number with an exponent, without one if it is whole.
@@ -90,13 +117,15 @@ fn scale(number: &str, exponent: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Numeral, numerals};
+    use super::numerals;
+    use crate::parser_file::fields::DecimalMark;
 
     /// The numbers, each between spaces, and what is doubtful in brackets.
     fn read(text: &str) -> String {
-        let shown = numerals(text).map(|numeral| match numeral {
-            Numeral::Certain(number) => number,
-            Numeral::Doubtful(written) => format!("[{written}]"),
+        let found = numerals(text, DecimalMark::Point, &[]).into_iter();
+        let shown = found.map(|numeral| match numeral.number {
+            Some(number) => number,
+            None => format!("[{}]", text[numeral.at].trim()),
         });
         shown.collect::<Vec<_>>().join(" ")
     }
@@ -114,8 +143,10 @@ mod tests {
             ("x=-2", "-2"),
             ("3-5 and 3\u{2013}5 and 3\u{2212}5", "3 5 3 5 3 5"),
             ("5%-10%", "5 10"),
-            ("- 12", "12"),
-            ("costs - 12", "12"),
+            ("- 12", "[- 12]"),
+            ("costs - 12", "[- 12]"),
+            ("costs \u{2013} 12", "12"),
+            ("x - 12, 3 - 12", "12 3 12"),
             ("balance: - 12", "[- 12]"),
             ("3 -5", "3 [-5]"),
             ("--3", "[-3]"),

@@ -1,13 +1,18 @@
 //! The options of a strategy, and where a text has one as a whole word.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-use regex::Regex;
+use serde_json::Value;
 
-use super::pattern::built;
-use super::rules::FileRules;
+use super::candidate::{Candidate, Mention};
+use super::doubt::ReadingDoubt;
+use super::fields::LetterCase;
+use super::letter::LetterMention;
+use super::negation::Clauses;
+use super::plain_text::PlainText;
+use super::words::{Joint, Word, words};
 use crate::config::ConfigProblem;
-use retold::patterns::PatternBudget;
 
 /// The most options of a strategy.
 const MOST_OPTIONS: usize = 1000;
@@ -15,30 +20,37 @@ const MOST_OPTIONS: usize = 1000;
 /// The longest option, in bytes.
 const LONGEST_OPTION: usize = 1000;
 
-/// Marks of emphasis, which may stand between two words: `**strongly** agree`.
-const EMPHASIS: [char; 3] = ['*', '`', '~'];
-
-/// Some options.
+/// Some options, by the words that they are made of.
 pub(super) struct Options {
-    rules: FileRules,
-    /// All of them in one pattern, with the longer ones first.
-    pattern: Regex,
-    /// As they are written, by the words that they are made of.
-    written: BTreeMap<String, String>,
+    written: Vec<WrittenOption>,
+    root: OptionNode,
+}
+
+struct WrittenOption {
+    /// As the file has it.
+    text: String,
+    /// Its words as a text must spell them, if letter case matters.
+    spelling: Option<String>,
+}
+
+/// Options that begin with the same words.
+#[derive(Default)]
+struct OptionNode {
+    ending: Vec<usize>,
+    next: BTreeMap<String, OptionNode>,
 }
 
 impl Options {
     pub(super) fn new(
         options: &[String],
-        rules: FileRules,
-        patterns: &mut PatternBudget,
+        case: Option<LetterCase>,
         key: &str,
     ) -> Result<Self, ConfigProblem> {
         if options.is_empty() || options.len() > MOST_OPTIONS {
             let message = format!("write from 1 to {MOST_OPTIONS} options");
             return Err(ConfigProblem::new(key, message));
         }
-        let mut written = BTreeMap::new();
+        let mut made = Options { written: Vec::new(), root: OptionNode::default() };
         for (n, option) in options.iter().enumerate() {
             let key = format!("{key}[{n}]");
             if option.trim() != option || option.is_empty() || option.len() > LONGEST_OPTION {
@@ -47,119 +59,118 @@ impl Options {
                 );
                 return Err(ConfigProblem::new(&key, message));
             }
-            let words = rules.words(option);
-            if words.is_empty() {
-                let message = "an option has more than underscores".to_owned();
-                return Err(ConfigProblem::new(&key, message));
-            }
-            if written.insert(words, option.clone()).is_some() {
-                return Err(ConfigProblem::new(&key, "this option is there already"));
+            made.add(option, case).map_err(|message| ConfigProblem::new(&key, message))?;
+        }
+        Ok(made)
+    }
+
+    fn add(&mut self, option: &str, case: Option<LetterCase>) -> Result<(), &'static str> {
+        let plain = PlainText::new(option);
+        let words = words(&plain.text, &[]);
+        if words.is_empty() {
+            return Err("an option has more than marks of emphasis");
+        }
+        let letters = plain.text.chars().filter(|c| c.is_alphabetic()).count();
+        let is_exact = match case {
+            None => letters == 1,
+            Some(case) => case == LetterCase::Exact,
+        };
+        let spelling = is_exact.then(|| spelling(&words));
+        let mut node = &mut self.root;
+        for word in &words {
+            node = node.next.entry(word.text.to_lowercase()).or_default();
+        }
+        let is_known = |other: &usize| match (&self.written[*other].spelling, &spelling) {
+            (Some(one), Some(other)) => one == other,
+            _ => true,
+        };
+        if node.ending.iter().any(is_known) {
+            return Err("this option is there already");
+        }
+        node.ending.push(self.written.len());
+        self.written.push(WrittenOption { text: option.to_owned(), spelling });
+        Ok(())
+    }
+
+    /// The options that a text mentions, in order.
+    pub(super) fn mentions(&self, text: &str, cuts: &[usize]) -> Vec<Mention> {
+        let words = words(text, cuts);
+        let clauses = Clauses::new(text, &words);
+        let (mut mentions, mut at) = (Vec::new(), 0);
+        while at < words.len() {
+            let Some((option, end)) = self.longest(&words, at) else {
+                at += 1;
+                continue;
+            };
+            let candidate = self.candidate(option, text, &words, &clauses, at..end);
+            mentions.extend(
+                candidate
+                    .map(|candidate| Mention { at: words[at].at..words[end - 1].end(), candidate }),
+            );
+            at = end;
+        }
+        mentions
+    }
+
+    /// The longest option that begins with a word, and the word after it.
+    fn longest(&self, words: &[Word<'_>], at: usize) -> Option<(usize, usize)> {
+        if words.get(at)?.joint != Joint::Apart {
+            return None;
+        }
+        let (mut node, mut end, mut longest) = (&self.root, at, None);
+        while let Some((next, after)) = node.step(words, end) {
+            (node, end) = (next, after);
+            if words.get(end).is_none_or(|word| word.joint == Joint::Apart) {
+                let fits = |option: &&usize| {
+                    let due = self.written[**option].spelling.as_ref();
+                    due.is_none_or(|due| *due == spelling(&words[at..end]))
+                };
+                longest = node.ending.iter().find(fits).map(|option| (*option, end)).or(longest);
             }
         }
-        let mut longest: Vec<&String> = written.keys().collect();
-        longest.sort_by_key(|words| std::cmp::Reverse(words.len()));
-        let alternatives: Vec<String> =
-            longest.into_iter().map(|words| rules.whole(words)).collect();
-        let pattern = built(&format!("(?i){}", alternatives.join("|")), patterns, key)?;
-        Ok(Options { rules, pattern, written })
+        longest
     }
 
-    /// The options that a text has, as they are written in the file.
-    pub(super) fn find_all(&self, text: &str) -> Vec<&str> {
-        self.found_after(text, 0)
-    }
-
-    /// Those that the last line has. One may begin in the line before.
-    pub(super) fn found_in_last_line(&self, text: &str) -> Vec<&str> {
-        let text = text.trim_end();
-        let last = text.rfind('\n').map_or(0, |at| at + 1);
-        let before = text.get(..last).unwrap_or("").trim_end();
-        let from = match self.rules {
-            FileRules::First => last,
-            FileRules::Second => before.rfind('\n').map_or(0, |at| at + 1),
-        };
-        let lines = text.get(from..).unwrap_or("");
-        self.found_after(lines, last - from)
-    }
-
-    /// Those that end after a position.
-    fn found_after(&self, text: &str, start: usize) -> Vec<&str> {
-        let joined = self.rules.join_words(text);
-        let after = self.rules.join_words(text.get(start..).unwrap_or("")).len();
-        let found = self.pattern.find_iter(&joined);
-        let found = found.filter(|found| found.end() + after > joined.len());
-        found.filter_map(|found| self.option(found.as_str())).collect()
-    }
-
-    /// The option that was found, as it is written in the file.
-    fn option(&self, found: &str) -> Option<&str> {
-        let words = self.rules.words(found);
-        let plain =
-            || words.replace(EMPHASIS, " ").split_whitespace().collect::<Vec<_>>().join(" ");
-        let option = self.written.get(&words).or_else(|| self.written.get(&plain()));
-        option.map(String::as_str)
+    /// The candidate where an option was found in these words, if it is one.
+    fn candidate(
+        &self,
+        option: usize,
+        text: &str,
+        words: &[Word<'_>],
+        clauses: &Clauses<'_, '_>,
+        found: Range<usize>,
+    ) -> Option<Candidate> {
+        if found.len() == 1 {
+            match LetterMention::new(text, words, found.start) {
+                LetterMention::Option => {}
+                LetterMention::Word => return None,
+                LetterMention::Unclear(written) => {
+                    return Some(Candidate::Doubtful(ReadingDoubt::Letter(written)));
+                }
+            }
+        }
+        Some(match clauses.negation(found) {
+            Some(written) => Candidate::Doubtful(ReadingDoubt::Negated(written.to_owned())),
+            None => Candidate::Certain(Value::from(self.written[option].text.as_str())),
+        })
     }
 }
 
-impl FileRules {
-    /// A text in which an option is searched. With the second rules, words that a hyphen or an
-    /// apostrophe joins (`no-one`, `can't`) are joined by `_`, which belongs to a word, and the `_`
-    /// of emphasis is left out.
-    fn join_words(self, text: &str) -> String {
-        if self == FileRules::First {
-            return text.to_owned();
+impl OptionNode {
+    /// The node after a word, and the next word. A word that a line break divides is one if an option has it.
+    fn step(&self, words: &[Word<'_>], at: usize) -> Option<(&OptionNode, usize)> {
+        let word = words.get(at)?.text.to_lowercase();
+        let rest = words.get(at + 1).filter(|rest| rest.joint == Joint::Broken);
+        let whole =
+            rest.and_then(|rest| self.next.get(&(word.clone() + &rest.text.to_lowercase())));
+        match whole {
+            Some(whole) => Some((whole, at + 2)),
+            None => self.next.get(&word).map(|next| (next, at + 1)),
         }
-        let mut joined = String::with_capacity(text.len());
-        let mut rest = text;
-        let mut before = None;
-        while let Some(c) = rest.chars().next() {
-            let is_joiner = matches!(c, '_' | '-' | '\u{2010}' | '\u{2011}' | '\'' | '\u{2019}');
-            let run = match c {
-                '_' => rest.len() - rest.trim_start_matches('_').len(),
-                _ => c.len_utf8(),
-            };
-            let after = rest.get(run..).unwrap_or("");
-            let is_inside = || {
-                // A hyphen at the end of a line joins as well.
-                let next = match c {
-                    '-' | '\u{2010}' => after.trim_start_matches(['\r', '\n']),
-                    _ => after,
-                };
-                before.is_some_and(char::is_alphanumeric) && next.starts_with(char::is_alphanumeric)
-            };
-            match is_joiner && is_inside() {
-                true => joined.push('_'),
-                false if c == '_' => joined.push(' '),
-                false => joined.push(c),
-            }
-            (before, rest) = (Some(c), after);
-        }
-        joined
     }
+}
 
-    /// The words of an option, or of the place in a text where it was found.
-    fn words(self, text: &str) -> String {
-        match self {
-            FileRules::First => text.to_lowercase(),
-            FileRules::Second => {
-                let joined = self.join_words(text).to_lowercase();
-                let words = joined.split(|c: char| c.is_whitespace() || c == '_');
-                words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
-            }
-        }
-    }
-
-    /// The pattern of an option as a whole word: `agree` is not in `disagree`. Between two words may
-    /// be any white space, a hyphen, or marks of emphasis.
-    fn whole(self, words: &str) -> String {
-        let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
-        let before = if is_word(words.chars().next()) { r"\b" } else { "" };
-        let after = if is_word(words.chars().last()) { r"\b" } else { "" };
-        let escaped = regex::escape(words);
-        let escaped = match self {
-            FileRules::First => escaped,
-            FileRules::Second => escaped.replace(' ', r"[\s_*`~]+"),
-        };
-        format!("{before}{escaped}{after}")
-    }
+/// Words without what is between them.
+fn spelling(words: &[Word<'_>]) -> String {
+    words.iter().map(|word| word.text).collect()
 }

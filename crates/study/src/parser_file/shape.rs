@@ -1,22 +1,26 @@
-//! What counts as a value.
+//! The form of a value, and the parts of a text that have it.
 
 use serde_json::{Number, Value};
 
-use super::candidate::Candidate;
+use super::candidate::{Candidate, Mention, agreed};
 use super::doubt::ReadingDoubt;
 use super::fields::{NumberFields, StrategyFields};
-use super::number_first;
-use super::numerals::{Numeral, numerals};
+use super::numerals::numerals;
 use super::options::Options;
-use super::rules::FileRules;
+use super::scale;
+use super::searched::{Place, SearchedText};
 use crate::config::{ConfigProblem, figure};
-use retold::patterns::PatternBudget;
+
+/// The largest whole number up to which floating-point numbers are whole numbers.
+const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// A form of values.
 pub(super) enum Shape {
     /// The text without white space around it, or the JSON value as it is.
     Any,
-    Number(NumberFields, FileRules),
+    Number(NumberFields),
+    /// A number on a scale.
+    Scale(NumberFields),
     OneOf(Options),
 }
 
@@ -24,104 +28,140 @@ impl Shape {
     /// The shape, and its part of the method.
     pub(super) fn new(
         fields: &StrategyFields,
-        rules: FileRules,
-        patterns: &mut PatternBudget,
         key: &str,
     ) -> Result<(Shape, Option<&'static str>), ConfigProblem> {
-        match (&fields.number, &fields.one_of) {
-            (Some(_), Some(_)) => {
-                let message = "a value is a number or one of some options, not both";
-                Err(ConfigProblem::new(&format!("{key}.one_of"), message))
+        let StrategyFields { number, scale, one_of, case, .. } = fields;
+        if let (Some(_), None) = (case, one_of) {
+            let message = "case is for the options of one_of";
+            return Err(ConfigProblem::new(&format!("{key}.case"), message));
+        }
+        match (number, scale, one_of) {
+            (None, None, None) => Ok((Shape::Any, None)),
+            (Some(range), None, None) => {
+                range.check(&format!("{key}.number"))?;
+                Ok((Shape::Number(*range), Some("number")))
             }
-            (None, None) => Ok((Shape::Any, None)),
-            (Some(range), None) => {
-                let NumberFields { from, to, whole: _ } = *range;
-                let ends = [from, to].into_iter().flatten();
-                if ends.clone().any(|end| !end.is_finite()) {
-                    let message = "the ends of the range are numbers";
-                    return Err(ConfigProblem::new(&format!("{key}.number"), message));
+            (None, Some(range), None) => {
+                range.check(&format!("{key}.scale"))?;
+                if range.from.is_none() || range.to.is_none() {
+                    let message = "a scale has both ends: {from: 1, to: 10}";
+                    return Err(ConfigProblem::new(&format!("{key}.scale"), message));
                 }
-                if let (Some(from), Some(to)) = (from, to)
-                    && from > to
-                {
-                    let message = format!("no number is from {} to {}", figure(from), figure(to));
-                    return Err(ConfigProblem::new(&format!("{key}.number"), message));
-                }
-                Ok((Shape::Number(*range, rules), Some("number")))
+                Ok((Shape::Scale(*range), Some("scale")))
             }
-            (None, Some(options)) => {
-                let options = Options::new(options, rules, patterns, &format!("{key}.one_of"))?;
+            (None, None, Some(options)) => {
+                let options = Options::new(options, *case, &format!("{key}.one_of"))?;
                 Ok((Shape::OneOf(options), Some("one_of")))
             }
+            (_, _, one_of) => {
+                let name = if one_of.is_some() { "one_of" } else { "scale" };
+                let message =
+                    "a value is a number, on a scale or one of some options, only one of these";
+                Err(ConfigProblem::new(&format!("{key}.{name}"), message))
+            }
         }
     }
 
-    /// What may be the value in a piece of text.
-    pub(super) fn in_text<'t>(&'t self, text: &'t str) -> Box<dyn Iterator<Item = Candidate> + 't> {
+    /// The candidate of each place of a text; a text that counts as it is has one in each.
+    pub(super) fn in_places(&self, text: &str, places: &[Place]) -> Vec<Option<Candidate>> {
+        if let Shape::Any = self {
+            let piece = |place: &Place| text.get(place.at.clone()).unwrap_or("").trim();
+            let found = places
+                .iter()
+                .map(piece)
+                .map(|text| (!text.is_empty()).then(|| Candidate::Certain(text.into())));
+            return found.collect();
+        }
+        let searched = SearchedText::new(text, places);
+        searched.candidates(&self.mentions(&searched))
+    }
+
+    /// The candidates in one place of a text, each of them a place of its own.
+    pub(super) fn in_each_mention(&self, text: &str, place: Place) -> Vec<Option<Candidate>> {
+        if let Shape::Any = self {
+            return self.in_places(text, &[place]);
+        }
+        let searched = SearchedText::new(text, &[place]);
+        searched.mentioned(&self.mentions(&searched))
+    }
+
+    /// Everything in a text that may be the value, in order.
+    fn mentions(&self, searched: &SearchedText<'_>) -> Vec<Mention> {
+        let (text, cuts) = (&*searched.plain.text, searched.cuts.as_slice());
         match self {
-            Shape::Any => {
-                let text = text.trim();
-                let found = (!text.is_empty()).then(|| Candidate::Certain(text.into()));
-                Box::new(found.into_iter())
-            }
-            Shape::Number(range, FileRules::First) => {
-                let found = number_first::numbers(text).filter_map(|text| range.read(&text));
-                Box::new(found.map(Candidate::Certain))
-            }
-            Shape::Number(range, FileRules::Second) => {
-                Box::new(numerals(text).filter_map(|numeral| match numeral {
-                    Numeral::Certain(number) => range.read(&number).map(Candidate::Certain),
-                    Numeral::Doubtful(written) => {
+            Shape::Any => Vec::new(),
+            Shape::OneOf(options) => options.mentions(text, cuts),
+            Shape::Scale(scale) => scale::values(scale, text, cuts),
+            Shape::Number(range) => {
+                let found = numerals(text, range.decimal, cuts).into_iter();
+                let candidate = |at: std::ops::Range<usize>, number: Option<String>| match number {
+                    Some(number) => range.read(&number).map(Candidate::Certain),
+                    None => {
+                        let written = text.get(at).unwrap_or("").trim().to_owned();
                         Some(Candidate::Doubtful(ReadingDoubt::Number(written)))
                     }
-                }))
-            }
-            Shape::OneOf(options) => {
-                let found = options.find_all(text).into_iter();
-                Box::new(found.map(|option| Candidate::Certain(option.into())))
+                };
+                let found = found.filter_map(|it| {
+                    let candidate = candidate(it.at.clone(), it.number)?;
+                    Some(Mention { at: it.at, candidate })
+                });
+                found.collect()
             }
         }
-    }
-
-    /// What may be the value in the last line that is not empty.
-    pub(super) fn in_last_line<'t>(
-        &'t self,
-        text: &'t str,
-    ) -> Box<dyn Iterator<Item = Candidate> + 't> {
-        if let Shape::OneOf(options) = self {
-            let found = options.found_in_last_line(text).into_iter();
-            return Box::new(found.map(|option| Candidate::Certain(option.into())));
-        }
-        let line = text.lines().rev().find(|line| !line.trim().is_empty());
-        self.in_text(line.unwrap_or(""))
     }
 
     /// What may be the value in a JSON value.
-    pub(super) fn in_json(&self, value: &Value) -> Vec<Candidate> {
+    pub(super) fn in_json(&self, value: &Value) -> Option<Candidate> {
+        let in_text = |text: &str| {
+            let all = Place::of(0..text.len());
+            agreed(self.in_each_mention(text, all).into_iter().flatten())
+        };
         match (self, value) {
-            (_, Value::Null) => Vec::new(),
-            (Shape::Any, value) => vec![Candidate::Certain(value.clone())],
-            (Shape::Number(range, _), Value::Number(number)) => {
-                range.read(&number.to_string()).map(Candidate::Certain).into_iter().collect()
+            (_, Value::Null) => None,
+            (Shape::Any, value) => Some(Candidate::Certain(value.clone())),
+            (Shape::Number(range) | Shape::Scale(range), Value::Number(number)) => {
+                range.read(&number.to_string()).map(Candidate::Certain)
             }
-            (_, Value::String(text)) => self.in_text(text).collect(),
-            _ => Vec::new(),
+            (Shape::OneOf(_), Value::Bool(value)) => in_text(&value.to_string()),
+            (Shape::OneOf(_), Value::Number(number)) => {
+                let whole = number.as_f64().and_then(|value| whole(value, &number.to_string()));
+                in_text(&whole.unwrap_or_else(|| number.clone()).to_string())
+            }
+            (_, Value::String(text)) => in_text(text),
+            _ => None,
         }
     }
 }
 
 impl NumberFields {
-    /// A number, if it is in range. A whole number stays one.
-    fn read(&self, text: &str) -> Option<Value> {
-        let NumberFields { from, to, whole } = *self;
+    fn check(&self, key: &str) -> Result<(), ConfigProblem> {
+        let NumberFields { from, to, .. } = *self;
+        if [from, to].into_iter().flatten().any(|end| !end.is_finite()) {
+            return Err(ConfigProblem::new(key, "the ends of the range are numbers"));
+        }
+        match (from, to) {
+            (Some(from), Some(to)) if from > to => {
+                let message = format!("no number is from {} to {}", figure(from), figure(to));
+                Err(ConfigProblem::new(key, message))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A number, if it is in range.
+    pub(super) fn read(&self, text: &str) -> Option<Value> {
+        let NumberFields { from, to, whole: is_whole, decimal: _ } = *self;
         let value: f64 = text.parse().ok().filter(|value: &f64| value.is_finite())?;
         let fits = from.is_none_or(|from| value >= from)
             && to.is_none_or(|to| value <= to)
-            && (!whole || value.fract() == 0.0);
-        let number = || match text.parse::<i64>() {
-            Ok(whole) => Some(Number::from(whole)),
-            Err(_) => Number::from_f64(value),
-        };
+            && (!is_whole || value.fract() == 0.0);
+        let number = || whole(value, text).or_else(|| Number::from_f64(value));
         fits.then(number)?.map(Value::Number)
     }
+}
+
+/// A number as a whole one, if it is: `8.0` is 8.
+fn whole(value: f64, text: &str) -> Option<Number> {
+    let exact = || (value.fract() == 0.0 && value.abs() <= MOST_EXACT).then_some(value as i64);
+    text.parse::<i64>().ok().or_else(exact).map(Number::from)
 }

@@ -4,12 +4,13 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::candidate::pick_value;
+use super::doubt::ReadingDoubt;
 use super::fields::{Pick, StrategyFields, check_name};
 use super::json_path::JsonPath;
 use super::json_search::JsonSearch;
 use super::part::{AnswerPart, SearchedPart, without_open_reasoning};
 use super::pattern::built;
-use super::rules::FileRules;
+use super::searched::Place;
 use super::shape::Shape;
 use crate::config::ConfigProblem;
 use retold::decide::NOTHING_FOUND;
@@ -42,7 +43,6 @@ enum ValuePlace {
 /// The first that cannot be used.
 pub(super) fn all(
     fields: &[StrategyFields],
-    rules: FileRules,
     patterns: &mut PatternBudget,
     key: &str,
 ) -> Result<Vec<OwnStrategy<Value>>, ConfigProblem> {
@@ -53,7 +53,7 @@ pub(super) fn all(
     let mut made: Vec<OwnStrategy<Value>> = Vec::new();
     for (n, fields) in fields.iter().enumerate() {
         let key = format!("{key}[{n}]");
-        let strategy = one(fields, rules, patterns, &key)?;
+        let strategy = one(fields, patterns, &key)?;
         if made.iter().any(|other| other.method == strategy.method) {
             let message = format!(
                 "there are two strategies with the method {:?}: give this one another name with `method: NAME`",
@@ -68,13 +68,12 @@ pub(super) fn all(
 
 fn one(
     fields: &StrategyFields,
-    rules: FileRules,
     patterns: &mut PatternBudget,
     key: &str,
 ) -> Result<OwnStrategy<Value>, ConfigProblem> {
     let (part, of) = AnswerPart::new(fields, patterns, key)?;
     let (place, from) = place(fields, patterns, key)?;
-    let (shape, what) = Shape::new(fields, rules, patterns, key)?;
+    let (shape, what) = Shape::new(fields, key)?;
     let method = match &fields.method {
         Some(method) => {
             check_name(method, &format!("{key}.method"))?;
@@ -92,11 +91,11 @@ fn one(
     }
     let pick = fields.pick;
     // Reasoning that was cut off is not an answer, but `whole_text` asks for the text as it is.
-    let is_answer = rules != FileRules::First
-        && !(matches!((&place, &shape), (ValuePlace::WholeText, Shape::Any)) && part.is_all());
-    let find = move |answer: WholeAnswer<'_>| {
+    let is_answer =
+        !(matches!((&place, &shape), (ValuePlace::WholeText, Shape::Any)) && part.is_all());
+    let look = move |answer: WholeAnswer<'_>| {
         if let ValuePlace::Call(tool, path) = &place {
-            let mut search = JsonSearch::new(rules, path, &shape);
+            let mut search = JsonSearch::new(path, &shape);
             for call in answer.tool_calls().filter(|call| call.name == Some(tool.as_str())) {
                 match call.arguments {
                     Value::String(text) => search.text(text),
@@ -110,11 +109,21 @@ fn one(
             false => SearchedPart::whole(answer.text),
         };
         let searched = part.of(&answered.text);
-        place.pick(&searched.text, rules, &shape, pick).map_err(|mut warnings| {
+        place.pick(&searched.text, &shape, pick).map_err(|mut warnings| {
             let left_out = answered.left_out.or(searched.left_out);
             warnings.extend(left_out.map(|doubt| doubt.to_string()));
             warnings
         })
+    };
+    let find = move |answer: WholeAnswer<'_>| {
+        let limit = answer.is_cut_off().then(|| ReadingDoubt::LengthLimit.to_string());
+        match look(answer) {
+            Ok(mut found) => {
+                found.warnings.extend(limit);
+                Ok(found)
+            }
+            Err(warnings) => Err(warnings.into_iter().chain(limit).collect()),
+        }
     };
     Ok(OwnStrategy { method, find: Box::new(find) })
 }
@@ -124,20 +133,30 @@ impl ValuePlace {
     fn pick(
         &self,
         text: &str,
-        rules: FileRules,
         shape: &Shape,
         pick: Pick,
     ) -> Result<FoundValue<Value>, Vec<String>> {
         match self {
-            ValuePlace::WholeText => pick_value(pick, shape.in_text(text)),
-            ValuePlace::LastLine => pick_value(pick, shape.in_last_line(text)),
+            ValuePlace::WholeText => {
+                pick_value(pick, shape.in_each_mention(text, Place::of(0..text.len())))
+            }
+            ValuePlace::LastLine => {
+                let end = text.trim_end().len();
+                let start =
+                    text.get(..end).and_then(|text| text.rfind('\n')).map_or(0, |at| at + 1);
+                pick_value(pick, shape.in_each_mention(text, Place::of(start..end)))
+            }
             ValuePlace::Matches(pattern) => {
-                let pieces = pattern.captures_iter(text).take(MOST_MATCHES);
-                let pieces = pieces.filter_map(|found| found.get(1).or_else(|| found.get(0)));
-                pick_value(pick, pieces.flat_map(|piece| shape.in_text(piece.as_str())))
+                let found = pattern.captures_iter(text).take(MOST_MATCHES);
+                let places = found.filter_map(|found| {
+                    let all = found.get(0)?;
+                    let at = found.get(1).unwrap_or(all).range();
+                    Some(Place { at, matched: all.range() })
+                });
+                pick_value(pick, shape.in_places(text, &places.collect::<Vec<_>>()))
             }
             ValuePlace::Json(path) => {
-                let mut search = JsonSearch::new(rules, path, shape);
+                let mut search = JsonSearch::new(path, shape);
                 search.text(text);
                 search.pick(pick)
             }

@@ -98,12 +98,12 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let log = select::open(global)?;
     let judge = find_finished(&log, &wanted)?;
     let model = latest_start(log.reader()?.as_mut(), judge)?.model;
-    let scores = verdicts(&log, judge)?;
+    let verdicts = verdicts(&log, judge)?;
     let scorer = match model["simulated"].as_bool() {
         Some(true) => Scorer::simulated_judge(judge, &name),
         _ => Scorer::judge(&asked, judge, &name),
     };
-    accept(&source, &scorer, &scores, model, global)?;
+    accept(&source, &scorer, &verdicts, model, global)?;
     Ok(status)
 }
 
@@ -161,18 +161,17 @@ fn find_finished(log: &Log, wanted: &Value) -> Result<RunId, CliError> {
     Err(CliError::new(Status::Io, "the run of the judge is not in the log any more"))
 }
 
-/// The verdicts of a judge.
-fn verdicts(log: &Log, judge: RunId) -> Result<Scores, CliError> {
+/// The verdicts of a judge, and how many of them are missing.
+fn verdicts(log: &Log, judge: RunId) -> Result<(Scores, u64), CliError> {
     let mut reader = log.reader()?;
-    let (mut events, mut scores) = (RunEvents::new(judge), Scores::default());
+    let (mut events, mut scores, mut missing) = (RunEvents::new(judge), Scores::default(), 0);
     while let Some(stored) = events.next(reader.as_mut())? {
         let Event::Occurred(fact) = stored.event().map_err(LogError::from)? else { continue };
         let judged: Judged =
             serde_json::from_value(fact.fact).map_err(|e| CliError::usage(e.to_string()))?;
-        // Without an answer, there is no verdict to record.
-        if judged.samples.is_empty() {
-            continue;
-        }
+        // A verdict that is missing because the calls failed counts as missing, too.
+        let failed = judged.samples.is_empty().then(|| "the calls of the judge failed".to_owned());
+        missing += u64::from(judged.verdict.is_null());
         let score = Score {
             line: stored.seq.0,
             answer: AnswerName::Seq(judged.answer),
@@ -181,18 +180,18 @@ fn verdicts(log: &Log, judge: RunId) -> Result<Scores, CliError> {
             value: judged.verdict,
             method: None,
             reasoning: None,
-            warnings: Vec::new(),
+            warnings: judged.warnings.into_iter().chain(failed).collect(),
         };
         scores.add(score).map_err(|error| CliError::usage(error.to_string()))?;
     }
-    Ok(scores)
+    Ok((scores, missing))
 }
 
 /// Records verdicts as decisions about the judged answers, made by this model.
 fn accept(
     source: &RunSource,
     scorer: &Scorer,
-    scores: &Scores,
+    (scores, missing): &(Scores, u64),
     model: Value,
     global: &Global,
 ) -> Result<(), CliError> {
@@ -208,12 +207,16 @@ fn accept(
     }
     let backend = global.open_or_create()?;
     let judged = count_of(scores.len() as u64, "answer");
+    let without = if *missing > 0 { format!(", {missing} of them missing") } else { String::new() };
     let said = if simulated { "SIMULATED " } else { "" };
     let (stored, known) = accepting::store(accepted, backend.as_ref())?;
     let known = known.map(|run| format!("run {run} has these verdicts already\n"));
     let stored = stored.map(|run| {
         let name = printable(&scorer.name, SHOWN);
-        format!("run {run}: {said}verdicts about {judged} of run {}, as {name}\n", source.run)
+        format!(
+            "run {run}: {said}verdicts about {judged} of run {}, as {name}{without}\n",
+            source.run
+        )
     });
     write_err(&stored.or(known).unwrap_or_default());
     Ok(())

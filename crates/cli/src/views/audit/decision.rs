@@ -73,6 +73,4 @@ fn parser(out: &mut String, parser: &Value) {
     let _ = writeln!(out, "  parser   {}@{}", text(&parser["name"]), parser["version"]);
     let _ = writeln!(out, "  file     {}, BLAKE3 {}", text(&from["file"]), text(&from["blake3"]));
     let _ = writeln!(out, "  defined  {}", from["parser"]);
-    // Decisions that were recorded before there were other rules have no number.
-    let _ = writeln!(out, "  rules    {}", from["rules"].as_u64().unwrap_or(1));
 }
