@@ -73,7 +73,7 @@ impl Serving {
     /// Ends it, and the run that it records.
     pub(crate) async fn end(self) {
         self.server.abort();
-        self.session.idle().await;
+        self.session.work.idle().await;
         self.session.end(true).await.unwrap();
     }
 }

@@ -36,14 +36,37 @@ pub enum ParamsError {
         path: String,
     },
     /// A line of the file cannot be used.
-    #[error("{path}, line {line}: {what}")]
+    #[error("{path}, line {line}: {problem}")]
     Line {
         /// The file.
         path: String,
         /// From 1.
         line: usize,
         /// The problem.
-        what: String,
+        problem: ParamsLineProblem,
+    },
+}
+
+/// A problem with a line of a settings file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParamsLineProblem {
+    /// It is not an object.
+    #[error("write {{\"call\":..,\"params\":{{..}}}}")]
+    NotAnObject,
+    /// It is not JSON, or has other fields.
+    #[error("{}", printable(&explain(&without_place(.0)), 400))]
+    Unusable(#[source] serde_json::Error),
+    /// Its settings are another kind of value.
+    #[error("\"params\" is {0}: write a JSON object")]
+    Params(&'static str),
+    /// An earlier line has settings for the same answers.
+    #[error("line {first} already has settings for {}", printable(.answers, 100))]
+    Again {
+        /// The earlier line.
+        first: usize,
+        /// The call, or one sample of it.
+        answers: String,
     },
 }
 
@@ -106,24 +129,22 @@ impl ParserParams {
         let mut given: BTreeMap<_, LineParams> = BTreeMap::new();
         for line in lines {
             let (line, text) = line?;
-            let wrong = |what: String| ParamsError::Line { path: path.clone(), line, what };
+            let wrong = |problem| ParamsError::Line { path: path.clone(), line, problem };
             if !text.trim_start().starts_with('{') {
-                return Err(wrong("write {\"call\":..,\"params\":{..}}".to_owned()));
+                return Err(wrong(ParamsLineProblem::NotAnObject));
             }
             let ParamsLine { call, sample, params: Unique(params) } =
-                serde_json::from_str(&text)
-                    .map_err(|e| wrong(printable(&explain(&without_place(&e)), 400)))?;
+                serde_json::from_str(&text).map_err(|e| wrong(ParamsLineProblem::Unusable(e)))?;
             if let Some(kind) = kind_of(&params) {
-                return Err(wrong(format!("\"params\" is {kind}: write a JSON object")));
+                return Err(wrong(ParamsLineProblem::Params(kind)));
             }
-            let shown = match sample {
+            let answers = match sample {
                 Some(sample) => format!("{call}#{sample}"),
                 None => call.to_string(),
             };
             let new = LineParams { params, line, used: AtomicBool::new(false) };
-            if let Some(first) = given.insert((call, sample), new) {
-                let shown = printable(&shown, 100);
-                return Err(wrong(format!("line {} already has settings for {shown}", first.line)));
+            if let Some(LineParams { line: first, .. }) = given.insert((call, sample), new) {
+                return Err(wrong(ParamsLineProblem::Again { first, answers }));
             }
         }
         if given.is_empty() {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::because::Because;
+use super::defect::EventDefect;
 use super::kind::{
     ANSWER_REUSED, ATTEMPT_FAILED, CLIENT_LEFT, DECISION_MADE, EVENTS_LOST, MARK_RECORDED,
     OCCURRED, REQUEST_SENT, RESPONSE_RECEIVED, RUN_FINISHED, RUN_RESUMED, RUN_STARTED, VERSION,
@@ -24,7 +25,7 @@ use crate::prompt::{CanonicalError, Request, canonical};
 
 /// A stored event that does not have the columns or body its kind needs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("event {seq} of run {run} ({kind}): {what}")]
+#[error("event {seq} of run {run} ({kind}): {defect}")]
 pub struct EventError {
     /// The run.
     pub run: RunId,
@@ -32,8 +33,8 @@ pub struct EventError {
     pub seq: Seq,
     /// Its kind.
     pub kind: String,
-    /// The problem.
-    pub what: String,
+    /// What it lacks.
+    pub defect: EventDefect,
 }
 
 /// The largest count that canonical JSON can represent (RFC 8785: a double). A server may claim
@@ -239,7 +240,8 @@ impl StoredEvent {
                     self.body()?;
                 let settings = self.content()?;
                 let settings = serde_json::from_str(settings.text());
-                let settings = settings.map_err(|e| self.error(format!("settings: {e}")))?;
+                let settings =
+                    settings.map_err(|e| self.error(EventDefect::Settings(e.to_string())))?;
                 Event::RunStarted(RunStarted {
                     experiment,
                     seed,
@@ -252,9 +254,9 @@ impl StoredEvent {
             }
             RUN_RESUMED => Event::RunResumed(self.body()?),
             REQUEST_SENT => Event::RequestSent(RequestSent {
-                call: self.call.clone().ok_or_else(|| self.error("it has no call".into()))?,
-                sample: self.sample.ok_or_else(|| self.error("it has no sample".into()))?,
-                prompt: self.prompt.ok_or_else(|| self.error("it has no prompt".into()))?,
+                call: self.call.clone().ok_or_else(|| self.error(EventDefect::Lacks("call")))?,
+                sample: self.sample.ok_or_else(|| self.error(EventDefect::Lacks("sample")))?,
+                prompt: self.prompt.ok_or_else(|| self.error(EventDefect::Lacks("prompt")))?,
                 because: self.because()?,
                 labels: self.labels()?,
             }),
@@ -286,16 +288,14 @@ impl StoredEvent {
             }
             DECISION_MADE => {
                 let by = serde_json::from_str(self.content()?.text());
-                let by = by.map_err(|e| {
-                    self.error(format!("its parser and method cannot be read: {e}"))
-                })?;
+                let by = by.map_err(|e| self.error(EventDefect::Parser(e.to_string())))?;
                 let (response, details) = (self.cause()?, self.body()?);
                 Event::DecisionMade(DecisionMade { response, by, details })
             }
             OCCURRED => {
                 let (causes, fact) = self.occurrence()?;
                 let fact = serde_json::from_str(fact);
-                let fact = fact.map_err(|e| self.error(format!("its fact: {e}")))?;
+                let fact = fact.map_err(|e| self.error(EventDefect::Fact(e.to_string())))?;
                 Event::Occurred(FactOccurred { causes, fact })
             }
             MARK_RECORDED => Event::MarkRecorded(self.body()?),
@@ -307,7 +307,7 @@ impl StoredEvent {
 
     /// The causes of an `Occurred` and the canonical text of its fact, without parsing the fact.
     pub(crate) fn occurrence(&self) -> Result<(Vec<Seq>, &str), EventError> {
-        let bad = || self.error("its body is not {\"causes\":[..],\"fact\":..}".into());
+        let bad = || self.error(EventDefect::NotAnOccurrence);
         let (causes, fact) = causes_and_fact(&self.body).ok_or_else(bad)?;
         let causes = from_ranges(&causes, self.seq.0).ok_or_else(bad)?;
         Ok((causes.into_iter().map(Seq).collect(), fact))
@@ -320,7 +320,7 @@ impl StoredEvent {
 
     /// The declared sources of the prompt of a `RequestSent`.
     pub(crate) fn because(&self) -> Result<Because, EventError> {
-        Because::of_body(&self.body, self.seq).map_err(|e| self.error(e.to_string()))
+        Because::of_body(&self.body, self.seq).map_err(|e| self.error(e.into()))
     }
 
     /// The labels of a `RequestSent`.
@@ -382,15 +382,15 @@ impl StoredEvent {
     }
 
     fn body<T: DeserializeOwned>(&self) -> Result<T, EventError> {
-        serde_json::from_str(&self.body).map_err(|e| self.error(format!("its body: {e}")))
+        serde_json::from_str(&self.body).map_err(|e| self.error(EventDefect::Body(e.to_string())))
     }
 
     fn cause(&self) -> Result<Seq, EventError> {
-        self.cause.ok_or_else(|| self.error("it has no cause".into()))
+        self.cause.ok_or_else(|| self.error(EventDefect::Lacks("cause")))
     }
 
     fn content(&self) -> Result<Content, EventError> {
-        self.content.clone().ok_or_else(|| self.error("it has no content".into()))
+        self.content.clone().ok_or_else(|| self.error(EventDefect::Lacks("content")))
     }
 
     /// Whether it has a kind in the version that this release reads.
@@ -398,8 +398,8 @@ impl StoredEvent {
         self.kind == kind && self.version == VERSION
     }
 
-    fn error(&self, what: String) -> EventError {
-        EventError { run: self.run, seq: self.seq, kind: self.kind.to_string(), what }
+    fn error(&self, defect: EventDefect) -> EventError {
+        EventError { run: self.run, seq: self.seq, kind: self.kind.to_string(), defect }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Why a file cannot be imported.
 
+use super::line_fault::LineFault;
 use crate::id::{EventHash, RunId, Seq};
 use crate::jsonl::JsonlError;
 use crate::log::LogError;
@@ -44,14 +45,14 @@ pub enum ImportError {
         supported: u32,
     },
     /// A line that cannot be used.
-    #[error("{path}, line {line}: {what}")]
+    #[error("{path}, line {line}: {fault}")]
     Line {
         /// The file.
         path: String,
         /// The line, from 1.
         line: usize,
         /// The problem.
-        what: String,
+        fault: LineFault,
     },
     /// An exchange that cannot be used.
     #[error("{path}, line {line}: {problem}")]

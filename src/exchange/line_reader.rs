@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use data_encoding::BASE64;
 
+use super::line_fault::LineFault;
 use super::recorded_line::{ContentLine, RecordedLine, RequestLine};
 use super::requests::RequestCache;
 use super::stash::Stash;
@@ -20,8 +21,8 @@ use crate::prompt::{Request, RequestError, canonical};
 #[derive(Debug, thiserror::Error)]
 pub enum LineProblem {
     /// It is not one of the three kinds of lines, or refers to something that was not given before.
-    #[error("{0}")]
-    Line(String),
+    #[error(transparent)]
+    Line(#[from] LineFault),
     /// The hash of the event does not follow from the line and the event before it.
     #[error("the hash of seq {0} does not match")]
     Chain(Seq),
@@ -32,7 +33,7 @@ pub enum LineProblem {
 
 impl From<RequestError> for LineProblem {
     fn from(error: RequestError) -> Self {
-        LineProblem::Line(error.to_string())
+        LineProblem::Line(error.into())
     }
 }
 
@@ -75,7 +76,7 @@ impl LineReader {
     /// # Errors
     /// [`LineProblem`]; nothing can be read after it.
     pub fn read(&mut self, line: &str) -> Result<Option<LinkedEvent>, LineProblem> {
-        match RecordedLine::parse(line).map_err(LineProblem::Line)? {
+        match RecordedLine::parse(line)? {
             RecordedLine::Content(content) => self.content(content).map(|()| None),
             RecordedLine::Event(event) => self.event(*event).map(Some),
             RecordedLine::Request(request) => self.request(request).map(|()| None),
@@ -90,9 +91,9 @@ impl LineReader {
             }
             _ => None,
         };
-        let content = content.filter(|c| c.hash() == line.content).ok_or_else(|| {
-            LineProblem::Line(format!("the content does not have the hash {}", line.content))
-        })?;
+        let content = content
+            .filter(|c| c.hash() == line.content)
+            .ok_or(LineFault::ContentHash(line.content))?;
         let contents = match content {
             Content::Text(_) => &mut self.texts,
             Content::Vector(_) => &mut self.vectors,
@@ -106,22 +107,19 @@ impl LineReader {
             let hash: ContentHash = id.parse().ok()?;
             Some(text_of(texts, hash).ok()??.text().to_owned())
         };
-        let skeleton = line.skeleton().map_err(|e| LineProblem::Line(e.to_string()))?;
+        let skeleton = line.skeleton().map_err(LineFault::from)?;
         let request = expand(&skeleton, &mut text)?;
         let base = match (line.base, line.shared) {
             (None, None) => None,
             (Some(of), Some(messages)) => Some(Base { of, messages }),
             _ => {
-                return Err(LineProblem::Line(
-                    "\"base\" and \"shared\" belong together".to_owned(),
-                ));
+                return Err(LineFault::HalfABase.into());
             }
         };
         let part = StoredPart { request, base };
         let request = self.whole(&part)?;
         if request.hash() != line.prompt {
-            let what = format!("the request does not have the hash {}", line.prompt);
-            return Err(LineProblem::Line(what));
+            return Err(LineFault::RequestHash(line.prompt).into());
         }
         self.stash(line.prompt, &part)?;
         self.known.put(&request);
@@ -159,10 +157,7 @@ impl LineReader {
             }
         };
         let request = Request::from_canonical(&String::from_utf8_lossy(canonical));
-        Ok(Some(StoredPart {
-            request: request.map_err(|e| LineProblem::Line(e.to_string()))?,
-            base,
-        }))
+        Ok(Some(StoredPart { request: request.map_err(LineFault::from)?, base }))
     }
 
     /// The whole of a request as given.
@@ -173,11 +168,7 @@ impl LineReader {
         {
             return Ok(part.request.after(&[(&base, messages)])?);
         }
-        whole(part, &mut |of| {
-            let missing =
-                || LineProblem::Line(format!("request {of} has not been given before this line"));
-            Ok(Arc::new(self.part(of)?.ok_or_else(missing)?))
-        })
+        whole(part, &mut |of| Ok(Arc::new(self.part(of)?.ok_or(LineFault::NoRequest(of))?)))
     }
 
     /// A request that was given earlier.
@@ -192,7 +183,6 @@ impl LineReader {
     }
 
     fn event(&mut self, line: EventLine) -> Result<LinkedEvent, LineProblem> {
-        let wrong = |what: String| LineProblem::Line(what);
         let EventLine {
             body,
             call,
@@ -209,11 +199,11 @@ impl LineReader {
             version,
         } = line;
         if run != self.run {
-            return Err(wrong(format!("it is an event of another run, {run}")));
+            return Err(LineFault::OtherRun(run).into());
         }
         let due = self.head.seq.next();
         if seq != due {
-            return Err(wrong(format!("seq {seq} where seq {due} is expected")));
+            return Err(LineFault::OtherSeq { found: seq, due }.into());
         }
         let given = match (content, vector) {
             (None, None) => None,
@@ -222,17 +212,13 @@ impl LineReader {
         };
         let content = match given {
             None => None,
-            Some((hash, content)) => Some(content.ok_or_else(|| {
-                wrong(format!("content {hash} has not been given before this line"))
-            })?),
+            Some((hash, content)) => Some(content.ok_or(LineFault::NoContent(hash))?),
         };
         let prompt = match prompt {
             None => None,
-            Some(hash) => Some(self.request_of(hash)?.ok_or_else(|| {
-                wrong(format!("request {hash} has not been given before this line"))
-            })?),
+            Some(hash) => Some(self.request_of(hash)?.ok_or(LineFault::NoRequest(hash))?),
         };
-        let body = canonical(&body).map_err(|e| wrong(e.to_string()))?;
+        let body = canonical(&body).map_err(LineFault::from)?;
         let (kind, body) = (Cow::Owned(kind), Cow::Owned(body));
         let event = NewEvent { kind, version, time, call, sample, prompt, cause, content, body };
         let event = LinkedEvent::new(event, self.run, self.head);

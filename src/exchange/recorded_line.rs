@@ -4,8 +4,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::line_fault::LineFault;
 use crate::event::EventLine;
-use crate::explain::explain;
 use crate::id::{ContentHash, PromptHash};
 use crate::prompt::{CanonicalError, canonical};
 
@@ -53,8 +53,8 @@ impl RecordedLine {
     /// Reads a line.
     ///
     /// # Errors
-    /// The problem, in words.
-    pub(super) fn parse(line: &str) -> Result<Self, String> {
+    /// [`LineFault`] if it is not one of the three.
+    pub(super) fn parse(line: &str) -> Result<Self, LineFault> {
         RecordedLine::as_written(line).map_or_else(|| RecordedLine::as_given(line), Ok)
     }
 
@@ -69,14 +69,9 @@ impl RecordedLine {
         serde_json::from_str(line).ok().map(RecordedLine::Request)
     }
 
-    /// Any line; otherwise the problem, in words.
-    fn as_given(line: &str) -> Result<Self, String> {
-        let value: Value = serde_json::from_str(line).map_err(|error| {
-            let text = error.to_string();
-            let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
-            let column = error.column();
-            format!("not JSON at column {column}: {}", explain(reason))
-        })?;
+    /// Any line.
+    fn as_given(line: &str) -> Result<Self, LineFault> {
+        let value: Value = serde_json::from_str(line).map_err(LineFault::NotJson)?;
         let is = |key: &str| value.get(key).is_some();
         if is("kind") {
             return from_value(value).map(RecordedLine::Event);
@@ -88,8 +83,8 @@ impl RecordedLine {
     }
 }
 
-fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, String> {
-    T::deserialize(value).map_err(|error| explain(&error.to_string()))
+fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, LineFault> {
+    T::deserialize(value).map_err(LineFault::NoSuchLine)
 }
 
 #[cfg(test)]
@@ -116,7 +111,8 @@ mod tests {
         let twice = format!("{{\"content\":\"{hash}\",\"text\":\"a\",\"text\":\"b\"}}");
         let Ok(RecordedLine::Content(read)) = RecordedLine::parse(&twice) else { panic!() };
         assert_eq!(read.text.as_deref(), Some("b"));
-        let of_an_event = RecordedLine::parse("{\"body\":{},\"kind\":\"Noted\"}").err().unwrap();
+        let of_an_event =
+            RecordedLine::parse("{\"body\":{},\"kind\":\"Noted\"}").err().unwrap().to_string();
         assert!(of_an_event.contains("hash"), "{of_an_event}");
     }
 }

@@ -144,7 +144,7 @@ fn read(mut lines: JsonlReader) -> Result<(RecordingReader, Option<ImportError>)
             Err(LineProblem::Chain(seq)) => {
                 ImportError::BrokenChain { path: name, line: number, seq }
             }
-            Err(LineProblem::Line(what)) => ImportError::Line { path: name, line: number, what },
+            Err(LineProblem::Line(fault)) => ImportError::Line { path: name, line: number, fault },
             Err(LineProblem::Temporary(error)) => {
                 return Err(LogError::failure("a temporary file", error).into());
             }

@@ -253,8 +253,8 @@ impl LogError {
 }
 
 impl From<EventError> for LogError {
-    fn from(EventError { run, seq, kind: _, what }: EventError) -> Self {
-        LogError::corrupt(run, seq, EventFault::Malformed { why: what })
+    fn from(error: EventError) -> Self {
+        LogError::corrupt(error.run, error.seq, EventFault::from(error))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Why there is no proof, and why one is wrong.
 
+use super::event_fault::ProofEventFault;
 use crate::id::{CallPath, ContentHash, EventsRoot, PromptHash, RunId, Sample, Seq};
 use crate::log::LogError;
 use crate::prompt::CanonicalError;
@@ -49,12 +50,12 @@ pub enum ProofError {
     #[error("it is not canonical JSON: byte {0} is not what a proof has there")]
     NotCanonical(usize),
     /// An event is wrong.
-    #[error("seq {seq}: {what}")]
+    #[error("seq {seq}: {fault}")]
     Event {
         /// The event.
         seq: Seq,
         /// The problem.
-        what: String,
+        fault: ProofEventFault,
     },
     /// A content is wrong.
     #[error("content {0} {1}")]

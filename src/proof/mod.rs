@@ -9,10 +9,12 @@
 //! - [`prove`]: makes one. [`verify`]: checks one.
 
 mod error;
+mod event_fault;
 mod format;
 mod make;
 mod verify;
 
 pub use error::{ProofError, ProveError};
+pub use event_fault::ProofEventFault;
 pub use make::prove;
 pub use verify::{ProofStatement, verify};

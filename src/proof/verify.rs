@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::error::ProofError;
+use super::event_fault::ProofEventFault;
 use super::format::{FORMAT, Leaf, Proof};
 use crate::audit::Link;
 use crate::content::Content;
@@ -61,10 +62,10 @@ pub fn verify(text: &str, root: Option<EventsRoot>) -> Result<ProofStatement, Pr
     let others = others.collect::<Result<Vec<_>, _>>()?;
     checked.every_content_is_used()?;
     if finished.events_root != proof.root {
-        return Err(wrong(end.seq, "it does not state the root of this proof"));
+        return Err(wrong(end.seq, ProofEventFault::OtherRoot));
     }
     let Event::RunStarted(start) = event_of(&started)? else {
-        return Err(wrong(started.seq, "it does not begin a run"));
+        return Err(wrong(started.seq, ProofEventFault::NotAStart));
     };
     let prompt = canonical(&proof.prompt).map_err(|e| ProofError::NotAProof(e.to_string()))?;
     complete(&started, [Some(&question), Some(&answer), decision.as_ref()], &others)?;
@@ -89,8 +90,8 @@ pub fn verify(text: &str, root: Option<EventsRoot>) -> Result<ProofStatement, Pr
     })
 }
 
-fn wrong(seq: Seq, what: impl Into<String>) -> ProofError {
-    ProofError::Event { seq, what: what.into() }
+fn wrong(seq: Seq, fault: ProofEventFault) -> ProofError {
+    ProofError::Event { seq, fault }
 }
 
 /// The proof, if its text is the canonical JSON of one.
@@ -112,11 +113,12 @@ fn parse(text: &str) -> Result<Proof, ProofError> {
 fn run_end(proof: &Proof) -> Result<(StoredEvent, RunFinished), ProofError> {
     let end = stored_event(&proof.end.event, proof.end.previous, &BTreeMap::new(), proof.run)?;
     if end.hash != proof.end.head {
-        return Err(wrong(end.seq, format!("its hash is {}, not {}", end.hash, proof.end.head)));
+        let fault = ProofEventFault::Hash { found: end.hash, due: proof.end.head };
+        return Err(wrong(end.seq, fault));
     }
     match event_of(&end)? {
         Event::RunFinished(finished) if end.seq > Seq(1) => Ok((end, finished)),
-        _ => Err(wrong(end.seq, "it does not end a run")),
+        _ => Err(wrong(end.seq, ProofEventFault::NotAnEnd)),
     }
 }
 
@@ -142,19 +144,14 @@ impl CheckedEvent<'_> {
     fn leaf(&mut self, leaf: &Leaf) -> Result<StoredEvent, ProofError> {
         let event = stored_event(&leaf.event, leaf.previous, &self.contents, self.proof.run)?;
         let place =
-            event.seq.0.checked_sub(1).ok_or_else(|| wrong(event.seq, "seqs begin at 1"))?;
+            event.seq.0.checked_sub(1).ok_or_else(|| wrong(event.seq, ProofEventFault::SeqZero))?;
         match root_at_end(event.hash, place, self.events, &leaf.path) {
             Some(root) if root == self.proof.root => {
                 self.used.extend(event.content.as_ref().map(Content::hash));
                 Ok(event)
             }
-            Some(_) => {
-                Err(wrong(event.seq, "its path does not lead to the root: it is not in the run"))
-            }
-            None => Err(wrong(
-                event.seq,
-                format!("its path has the wrong length for a run of {} events", self.events),
-            )),
+            Some(_) => Err(wrong(event.seq, ProofEventFault::NotInRun)),
+            None => Err(wrong(event.seq, ProofEventFault::PathLength { events: self.events })),
         }
     }
 
@@ -184,17 +181,14 @@ fn stored_event(
     let line = EventLine::deserialize(Value::Object(with_hash)).map_err(|error| not_one(&error))?;
     let seq = line.seq;
     if line.run != run {
-        return Err(wrong(seq, format!("it is an event of another run, {}", line.run)));
+        return Err(wrong(seq, ProofEventFault::OtherRun(line.run)));
     }
     let content = match line.content.or(line.vector) {
         Some(hash) => {
-            let missing = || wrong(seq, format!("its content {hash} is missing"));
+            let missing = || wrong(seq, ProofEventFault::NoContent(hash));
             let content = contents.get(&hash).ok_or_else(missing)?;
             if matches!(content, Content::Vector(_)) != line.vector.is_some() {
-                return Err(wrong(
-                    seq,
-                    "its content is a text instead of a vector, or the reverse",
-                ));
+                return Err(wrong(seq, ProofEventFault::OtherKindOfContent));
             }
             Some(content.clone())
         }
@@ -220,7 +214,7 @@ fn stored_event(
 }
 
 fn event_of(stored: &StoredEvent) -> Result<Event, ProofError> {
-    stored.event().map_err(|error| wrong(error.seq, error.what))
+    stored.event().map_err(|error| wrong(error.seq, error.defect.into()))
 }
 
 fn link<T>(stored: &StoredEvent, event: T) -> Link<T> {
@@ -234,7 +228,7 @@ fn link_question(question: &StoredEvent, prompt: &str) -> Result<Link<RequestSen
             Ok(link(question, sent))
         }
         Event::RequestSent(sent) => Err(ProofError::Prompt(sent.prompt)),
-        _ => Err(wrong(question.seq, "it is not a question")),
+        _ => Err(wrong(question.seq, ProofEventFault::NotAQuestion)),
     }
 }
 
@@ -244,10 +238,10 @@ fn answering(answer: &StoredEvent, question: Seq) -> Result<Link<Event>, ProofEr
     let answered = match &event {
         Event::ResponseReceived(received) => received.request,
         Event::AnswerReused(reused) => reused.request,
-        _ => return Err(wrong(answer.seq, "it is not an answer")),
+        _ => return Err(wrong(answer.seq, ProofEventFault::NotAnAnswer)),
     };
     if answered != question {
-        return Err(wrong(answer.seq, format!("it answers seq {answered}, not the question")));
+        return Err(wrong(answer.seq, ProofEventFault::OtherQuestion(answered)));
     }
     Ok(link(answer, event))
 }
@@ -257,11 +251,9 @@ fn deciding(decision: &StoredEvent, answer: Seq) -> Result<Link<DecisionMade>, P
     match event_of(decision)? {
         Event::DecisionMade(made) if made.response == answer => Ok(link(decision, made)),
         Event::DecisionMade(made) => {
-            let what =
-                format!("it is a decision about seq {}, not about the answer", made.response);
-            Err(wrong(decision.seq, what))
+            Err(wrong(decision.seq, ProofEventFault::OtherAnswer(made.response)))
         }
-        _ => Err(wrong(decision.seq, "it is not a decision")),
+        _ => Err(wrong(decision.seq, ProofEventFault::NotADecision)),
     }
 }
 
@@ -273,12 +265,12 @@ fn complete(
     others: &[StoredEvent],
 ) -> Result<(), ProofError> {
     if let Some(pair) = others.windows(2).find(|pair| pair[0].seq >= pair[1].seq) {
-        return Err(wrong(pair[1].seq, "the other events are not in the order of the log"));
+        return Err(wrong(pair[1].seq, ProofEventFault::OutOfOrder));
     }
     let mut seqs: BTreeSet<Seq> = others.iter().map(|event| event.seq).collect();
     for event in chain.into_iter().flatten().chain([started]) {
         if !seqs.insert(event.seq) {
-            return Err(wrong(event.seq, "it is there twice"));
+            return Err(wrong(event.seq, ProofEventFault::Twice));
         }
     }
     let [question, ..] = chain;
@@ -286,8 +278,7 @@ fn complete(
         if let Event::RequestSent(sent) = event_of(event)?
             && let Some(missing) = sent.because.iter().find(|seq| !seqs.contains(seq))
         {
-            let what = format!("its prompt was made from seq {missing}, which is missing");
-            return Err(wrong(event.seq, what));
+            return Err(wrong(event.seq, ProofEventFault::NoSource(missing)));
         }
     }
     Ok(())

@@ -6,7 +6,7 @@ use std::io;
 use serde::Serialize;
 
 use super::spool::Spool;
-use crate::id::RunId;
+use crate::id::{RunId, Sample};
 use crate::log::LogError;
 
 /// A file in every output folder with simulated answers, because the other files cannot say so.
@@ -70,19 +70,41 @@ pub enum OutputError {
         source: io::Error,
     },
     /// The run has no such part.
-    #[error("run {run} has no {what}; {there}")]
+    #[error("run {run} has no {part}; {}", those_there(.parts))]
     NoPart {
         /// The run.
         run: RunId,
         /// The part that was asked for.
-        what: String,
+        part: String,
         /// The parts that it has.
-        there: String,
+        parts: Vec<String>,
     },
-    /// The log lacks something that an output is made from.
-    #[error("the log lacks {what}")]
-    Missing {
-        /// What.
-        what: String,
+    /// The log lacks an answer that an output is made from.
+    #[error("the log lacks the answer of {call} sample {sample}")]
+    NoAnswer {
+        /// The call.
+        call: String,
+        /// The sample.
+        sample: Sample,
     },
+    /// The log lacks a vector.
+    #[error("the log lacks the vector of {call}")]
+    NoVector {
+        /// The call.
+        call: String,
+    },
+    /// The recorded settings are not those of the experiment.
+    #[error("the settings of the run cannot be used: {source}")]
+    Settings {
+        /// The reason.
+        source: Box<dyn Error + Send + Sync>,
+    },
+}
+
+fn those_there(parts: &[String]) -> String {
+    match parts {
+        [] => "it has no participants yet".to_owned(),
+        [only] => format!("it only has {only}"),
+        [first, .., last] => format!("it has {}, {first} to {last}", parts.len()),
+    }
 }

@@ -38,10 +38,8 @@ impl Site {
     ) -> JobState<RatedAnswers> {
         let (site, head) = (self.clone(), head.clone());
         self.rated.stand((head.run, end, runs), move |_| {
-            let mut reader = site.reader_to(&head, end).map_err(|error| error.to_string())?;
-            let parsers = site.studies.parsers();
-            let rated = RatedAnswers::read(reader.as_mut(), head.run, parsers);
-            rated.map_err(|error| error.to_string())
+            let mut reader = site.reader_to(&head, end)?;
+            Ok(RatedAnswers::read(reader.as_mut(), head.run, site.studies.parsers())?)
         })
     }
 

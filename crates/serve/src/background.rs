@@ -4,6 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::job_error::JobError;
+
 /// How long a page waits for work in the background.
 pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_millis(50);
 
@@ -37,11 +39,10 @@ impl<S> Background<S> {
     /// wait for it forever.
     pub(crate) fn work<T>(
         &self,
-        work: impl FnOnce() -> Result<T, String>,
-        end: impl FnOnce(&mut S, Result<T, String>),
+        work: impl FnOnce() -> Result<T, JobError>,
+        end: impl FnOnce(&mut S, Result<T, JobError>),
     ) {
-        let result = catch_unwind(AssertUnwindSafe(work))
-            .unwrap_or_else(|_| Err("an internal error ended it".to_owned()));
+        let result = catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(JobError::Panicked));
         end(&mut self.state(), result);
         self.changed.notify_all();
     }
@@ -51,8 +52,8 @@ impl<S: Send + 'static> Background<S> {
     /// The same in a thread of its own.
     pub(crate) fn begin<T>(
         self: &Arc<Self>,
-        work: impl FnOnce() -> Result<T, String> + Send + 'static,
-        end: impl FnOnce(&mut S, Result<T, String>) + Send + 'static,
+        work: impl FnOnce() -> Result<T, JobError> + Send + 'static,
+        end: impl FnOnce(&mut S, Result<T, JobError>) + Send + 'static,
     ) {
         let background = self.clone();
         std::thread::spawn(move || background.work(work, end));

@@ -8,6 +8,7 @@ use retold::totals::Totals;
 use retold_figures::ComparedFigure;
 
 use crate::figures::FigureTableView;
+use crate::job_error::JobError;
 
 /// A call of two runs.
 pub(crate) struct CallPair {
@@ -23,7 +24,7 @@ pub(crate) struct RunComparison {
     pub(crate) counts: BTreeMap<&'static str, u64>,
     pub(crate) comparison: Comparison,
     /// The headline figures, or why there are none.
-    pub(crate) figures: Result<Vec<ComparedFigure>, String>,
+    pub(crate) figures: Result<Vec<ComparedFigure>, JobError>,
     /// The figures that runs of programs suggest.
     pub(crate) tables: Vec<FigureTableView>,
 }

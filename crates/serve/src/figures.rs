@@ -11,7 +11,7 @@ use retold_study::headline::headline_figures;
 use retold_study::studies::Studies;
 use serde::Serialize;
 
-const NONE: &str = "This kind of run has no headline figures.";
+use crate::job_error::JobError;
 
 /// The figures of a run, the same as `retold stats` prints: the headline figures of a study, or for any other run those that
 /// its decisions suggest.
@@ -26,16 +26,14 @@ pub(crate) fn run_figures(
     studies: &Studies,
     reader: &mut dyn Reader,
     run: RunId,
-) -> Result<RunFigures, String> {
-    let said = |error: retold::log::LogError| error.to_string();
-    if run_start(reader, run).map_err(said)?.is_of_experiment() {
-        let headline = headline_figures(studies, reader, run).map_err(|error| error.to_string())?;
+) -> Result<RunFigures, JobError> {
+    if run_start(reader, run)?.is_of_experiment() {
+        let headline = headline_figures(studies, reader, run)?;
         let headline = headline.iter().map(Figure::estimate).collect();
         return Ok(RunFigures { headline, tables: Vec::new() });
     }
     let mut runs = [FigureRun { name: run.short(8), run, reader }];
-    let tables =
-        suggested_tables(&mut runs, studies.parsers()).map_err(|error| error.to_string())?.tables;
+    let tables = suggested_tables(&mut runs, studies.parsers())?.tables;
     Ok(RunFigures { headline: Vec::new(), tables })
 }
 
@@ -46,17 +44,15 @@ pub(crate) fn compared_tables(
     first: RunId,
     other: &mut dyn Reader,
     second: RunId,
-) -> Result<Vec<FigureTableView>, String> {
-    let said = |error: retold::log::LogError| error.to_string();
-    let of_study = run_start(one, first).map_err(said)?.is_of_experiment()
-        || run_start(other, second).map_err(said)?.is_of_experiment();
+) -> Result<Vec<FigureTableView>, JobError> {
+    let of_study =
+        run_start(one, first)?.is_of_experiment() || run_start(other, second)?.is_of_experiment();
     if of_study || first == second {
         return Ok(Vec::new());
     }
     let run = |run: RunId, reader| FigureRun { name: run.short(8), run, reader };
     let mut runs = [run(first, one), run(second, other)];
-    let suggested =
-        suggested_tables(&mut runs, studies.parsers()).map_err(|error| error.to_string())?;
+    let suggested = suggested_tables(&mut runs, studies.parsers())?;
     Ok(suggested.tables.into_iter().map(FigureTableView::new).collect())
 }
 
@@ -67,19 +63,15 @@ pub(crate) fn figures(
     first: RunId,
     other: &mut dyn Reader,
     second: RunId,
-) -> Result<Vec<ComparedFigure>, String> {
-    let said = |error: retold::log::LogError| error.to_string();
-    let (one_started, other_started) =
-        (run_start(one, first).map_err(said)?, run_start(other, second).map_err(said)?);
+) -> Result<Vec<ComparedFigure>, JobError> {
+    let (one_started, other_started) = (run_start(one, first)?, run_start(other, second)?);
     if one_started.experiment != other_started.experiment {
-        let none = "Runs of different experiments have no headline figures in common.";
-        return Err(none.to_owned());
+        return Err(JobError::DifferentExperiments);
     }
     let pairing = Pairing::of_seeds(one_started.seed, other_started.seed);
-    let of =
-        |reader, run| headline_figures(studies, reader, run).map_err(|error| error.to_string());
+    let of = |reader, run| headline_figures(studies, reader, run);
     let found = compared_figures(&of(one, first)?, &of(other, second)?, pairing);
-    if found.is_empty() { Err(NONE.to_owned()) } else { Ok(found) }
+    if found.is_empty() { Err(JobError::NoFigures) } else { Ok(found) }
 }
 
 /// The figures of a run as a page shows them.
@@ -143,8 +135,8 @@ impl FiguresView {
     }
 
     /// Why there are no figures.
-    pub(crate) fn unavailable(why: String) -> Self {
-        FiguresView { no_figures: Some(why), ..FiguresView::default() }
+    pub(crate) fn unavailable(why: &JobError) -> Self {
+        FiguresView { no_figures: Some(why.to_string()), ..FiguresView::default() }
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use retold::run::clock::Stopwatch;
 
 use crate::background::{Background, WAIT_TIMEOUT, lock};
+use crate::job_error::JobError;
 
 /// How much finished work is kept, unless it is large.
 const MOST_KEPT: usize = 16;
@@ -19,7 +20,7 @@ pub(crate) enum JobState<T> {
     /// It is done.
     Done(Arc<T>),
     /// It could not be done.
-    Failed(String),
+    Failed(Arc<JobError>),
 }
 
 impl<T> Clone for JobState<T> {
@@ -72,7 +73,7 @@ impl<K: Ord + Clone, T: Send + Sync + 'static> Jobs<K, T> {
     pub(crate) fn stand(
         &self,
         key: K,
-        work: impl FnOnce(&JobProgress<T>) -> Result<T, String> + Send + 'static,
+        work: impl FnOnce(&JobProgress<T>) -> Result<T, JobError> + Send + 'static,
     ) -> JobState<T> {
         self.within(WAIT_TIMEOUT, key, work)
     }
@@ -82,7 +83,7 @@ impl<K: Ord + Clone, T: Send + Sync + 'static> Jobs<K, T> {
         &self,
         timeout: Duration,
         key: K,
-        work: impl FnOnce(&JobProgress<T>) -> Result<T, String> + Send + 'static,
+        work: impl FnOnce(&JobProgress<T>) -> Result<T, JobError> + Send + 'static,
     ) -> JobState<T> {
         let background = {
             let mut jobs = lock(&self.jobs);
@@ -103,7 +104,7 @@ impl<K: Ord + Clone, T: Send + Sync + 'static> Jobs<K, T> {
                         |stand, result| {
                             *stand = match result {
                                 Ok(result) => JobState::Done(Arc::new(result)),
-                                Err(why) => JobState::Failed(why),
+                                Err(why) => JobState::Failed(Arc::new(why)),
                             };
                         },
                     );
@@ -123,6 +124,6 @@ mod tests {
     fn work_that_panics_has_failed() {
         let jobs: Jobs<u8, ()> = Jobs::default();
         let stand = jobs.within(Duration::from_secs(300), 1, |_| panic!("of a test"));
-        assert!(matches!(stand, JobState::Failed(why) if why.contains("internal error")));
+        assert!(matches!(stand, JobState::Failed(why) if matches!(*why, JobError::Panicked)));
     }
 }

@@ -24,6 +24,7 @@ mod facts;
 mod figures;
 mod http;
 mod job;
+mod job_error;
 mod outcome;
 mod page_token;
 mod pages;

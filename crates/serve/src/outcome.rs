@@ -29,13 +29,13 @@ impl Site {
         let (site, head) = (self.clone(), head.clone());
         let (run, last) = (head.run, head.head.seq);
         let computed = self.figured.stand((run, end, runs), move |_| {
-            let mut reader = site.reader_to(&head, end).map_err(|error| error.to_string())?;
+            let mut reader = site.reader_to(&head, end)?;
             run_figures(&site.studies, reader.as_mut(), run)
         });
         let end = (end < last).then_some(end.0);
         match computed {
             JobState::Done(figures) => (FiguresView::new(&figures, end), true),
-            JobState::Failed(why) => (FiguresView::unavailable(why), true),
+            JobState::Failed(why) => (FiguresView::unavailable(&why), true),
             JobState::Running(_) => (FiguresView::default(), false),
         }
     }
@@ -74,10 +74,9 @@ impl Site {
         let (site, run) = (self.clone(), head.run);
         let slot = self.roll(head);
         let joined = self.in_force.stand((run, head.head.seq, runs), move |_| {
-            let said = |error: LogError| error.to_string();
-            let mut reader = site.reader().map_err(said)?;
+            let mut reader = site.reader()?;
             let places = slot.roll().question_places();
-            in_force(reader.as_mut(), run, &places).map_err(said)
+            Ok(in_force(reader.as_mut(), run, &places)?)
         });
         match joined {
             JobState::Done(decisions) => (Some(decisions), true),

@@ -209,7 +209,7 @@ impl Site {
                 let (site, read, run, end) = (self.clone(), slot.clone(), head.run, head.head.seq);
                 let of = self.source.archive().map(|of| of.version().clone()).unwrap_or_default();
                 slot.reading.begin(
-                    move || site.read_on(&read, run).map_err(|error| error.to_string()),
+                    move || Ok(site.read_on(&read, run)?),
                     move |reading, read| {
                         if let Err(error) = &read {
                             tracing::warn!(%error, "a run could not be read");
@@ -293,11 +293,8 @@ impl Site {
     ) -> JobState<EffectiveDecisions> {
         let (site, run) = (self.clone(), head.run);
         self.accepted.stand((run, head.head.seq, runs), move |_| {
-            let readers = site.reader().and_then(|one| Ok((one, site.reader()?)));
-            let found = readers.and_then(|(mut one, mut others)| {
-                effective_decisions(one.as_mut(), others.as_mut(), run)
-            });
-            found.map_err(|error| error.to_string())
+            let (mut one, mut others) = (site.reader()?, site.reader()?);
+            Ok(effective_decisions(one.as_mut(), others.as_mut(), run)?)
         })
     }
 
@@ -315,14 +312,13 @@ impl Site {
         let indexed = self.indexed.stand((run, head.head.seq), move |progress| {
             let mut search = lock(&site.search);
             if search.is_none() {
-                let archive = site.source.archive().map_err(|error| error.to_string())?;
+                let archive = site.source.archive()?;
                 let place = archive.place_for_search(site.cache.clone());
-                *search = Some(Search::open(&place).map_err(|error| error.to_string())?);
+                *search = Some(Search::open(&place)?);
             }
             let Some(search) = search.as_mut() else { return Ok(()) };
-            let mut reader = site.reader().map_err(|error| error.to_string())?;
-            let read = search.read_on(reader.as_mut(), run, |at| progress.at(at.0));
-            read.map_err(|error| error.to_string())
+            let mut reader = site.reader()?;
+            Ok(search.read_on(reader.as_mut(), run, |at| progress.at(at.0))?)
         });
         match indexed {
             JobState::Running(done) => Ok(JobState::Running(done)),

@@ -29,7 +29,7 @@ impl Studies {
 
     /// The keys of an experiment's config that say how to ask.
     pub fn asking_keys(&self, experiment: &str) -> &'static [&'static str] {
-        self.find(experiment).map_or(&[], |study| study.asking_keys())
+        self.find(experiment).map_or(&[], |study| study.config_keys().asking)
     }
 
     /// Changes a setting that says how to ask, and what follows from it.
@@ -47,7 +47,7 @@ impl Studies {
         let StudySettings { experiment: of_study, runtime, .. } = settings;
         let (before, change) = (runtime.model.kind, in_config(change));
         match first_key(change) {
-            key if key == study.model_key() => runtime.change_model(key, change)?,
+            key if key == study.config_keys().model => runtime.change_model(key, change)?,
             "limits" => runtime.change_limits(change)?,
             "retry" => runtime.change_retry(change)?,
             _ => {

@@ -24,6 +24,43 @@ pub struct ModelNames {
     pub embedding: &'static [&'static str],
 }
 
+/// The keys of a study's config, where a document has spelled them in its own way.
+#[derive(Debug, Clone, Copy)]
+pub struct ConfigKeys {
+    /// The key for the model that answers.
+    pub model: &'static str,
+    /// The key for the seed of all random choices.
+    pub seed: &'static str,
+    /// The keys that say how to ask and not what, besides flags: they may change when a run is continued or
+    /// forked. That of the model, `limits` and `retry` are in the run's runtime; its settings have others under `config`.
+    pub asking: &'static [&'static str],
+    /// Keys of the group `request`, as all studies spell them, each with the key that stands for it: `model`
+    /// with `llm_model`, for example.
+    pub request: &'static [(&'static str, &'static str)],
+    /// Keys by which a config is recognised that does not name its experiment. Two of them suffice, so that a missing key
+    /// can be reported.
+    pub known_by: &'static [&'static str],
+    /// The text of a config in a file in which the document's own program wrote it down with other things; `None` for any
+    /// other text.
+    pub unwrap: fn(&str) -> Option<String>,
+}
+
+impl ConfigKeys {
+    /// The keys of a study that has none of its own.
+    pub const USUAL: ConfigKeys = ConfigKeys {
+        model: "model",
+        seed: "seed",
+        asking: &["model", "limits", "retry"],
+        request: &[],
+        known_by: &[],
+        unwrap: |_| None,
+    };
+}
+
+/// Stores the data that a run leaves for later runs. Doing this again changes nothing. The settings say whose they are: a
+/// file that only a recording names is not written.
+pub type StoreRun = fn(&RunRecord<'_>, SettingsOf) -> Result<StoreResult, BoxError>;
+
 /// A study as a program offers it: everything that commands need to know about it.
 pub trait Registration: Sync {
     /// The experiment's name, under which its runs are recorded.
@@ -61,24 +98,13 @@ pub trait Registration: Sync {
         self.build(settings).map(drop)
     }
 
+    /// The keys of its config, where they are not those of other studies.
+    fn config_keys(&self) -> ConfigKeys {
+        ConfigKeys::USUAL
+    }
+
     /// Plays it for the simulated model.
     fn player(&self) -> Box<dyn Player>;
-
-    /// The key in its config for the model that answers.
-    fn model_key(&self) -> &'static str {
-        "model"
-    }
-
-    /// The keys of its config that say how to ask and not what, besides flags: they may change when a run is continued or
-    /// forked. That of the model, `limits` and `retry` are in the run's runtime; its settings have others under `config`.
-    fn asking_keys(&self) -> &'static [&'static str] {
-        &["model", "limits", "retry"]
-    }
-
-    /// The key in its config for the seed of all random choices.
-    fn seed_key(&self) -> &'static str {
-        "seed"
-    }
 
     /// Sets how fast to ask and when to try again, where that follows from the experiment's settings
     /// and the kind of model. Called when all settings are known, flags included, for new runs and
@@ -99,25 +125,6 @@ pub trait Registration: Sync {
     /// endpoints were never used.
     fn model_names(&self) -> ModelNames {
         ModelNames::default()
-    }
-
-    /// Keys of the group `request`, as all studies spell them, each with the key of its config that stands for it: `model`
-    /// with `llm_model`, say.
-    fn request_keys(&self) -> &'static [(&'static str, &'static str)] {
-        &[]
-    }
-
-    /// Keys by which a config is recognised that does not name its experiment: those of a
-    /// document's own format. Two of them suffice, so that a missing key can be reported.
-    fn known_by(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    /// The text of one of its configs for a file in which the document's own program wrote a config down with
-    /// other things; `None` for any other text.
-    fn original_config(&self, text: &str) -> Option<String> {
-        let _ = text;
-        None
     }
 
     /// The name of its output folder, if it has one. The settings may lack the values that are
@@ -155,20 +162,11 @@ pub trait Registration: Sync {
         let _ = (settings, recorded);
     }
 
-    /// Whether a run with these recorded settings leaves anything for later runs.
-    fn stores(&self, settings: &Value) -> bool {
+    /// The function that stores the data that a run with these recorded settings leaves for later runs; `None` if it leaves
+    /// nothing.
+    fn store(&self, settings: &Value) -> Option<StoreRun> {
         let _ = settings;
-        false
-    }
-
-    /// Stores the data that a run leaves for later runs. Doing this again changes nothing.
-    /// `settings` says whose they are: a file that only a recording names is not written.
-    ///
-    /// # Errors
-    /// Any error in reading or writing.
-    fn store(&self, record: &RunRecord<'_>, settings: SettingsOf) -> Result<StoreResult, BoxError> {
-        let _ = (record, settings);
-        Ok(StoreResult::Nothing)
+        None
     }
 
     /// Whether a run with these settings can be divided into shards, whose [`Shard`](crate::shard::Shard) is in the settings

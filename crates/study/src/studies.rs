@@ -89,7 +89,8 @@ impl Studies {
         is_trusted: bool,
     ) -> Result<Study, ConfigError> {
         let text = read_text(path)?;
-        let text = self.iter().find_map(|study| study.original_config(&text)).unwrap_or(text);
+        let text =
+            self.iter().find_map(|study| (study.config_keys().unwrap)(&text)).unwrap_or(text);
         let file = ConfigFile { path, text: &text, overrides, is_trusted };
         let named = match experiment {
             Some(name) => name.to_owned(),
@@ -118,7 +119,7 @@ impl Studies {
         let names_seed = file.names_seed();
         let mut all = overrides.to_vec();
         if let (Ok(entry), Ok(false)) = (&entry, &names_seed) {
-            all.push(format!("{}={drawn_seed}", entry.seed_key()));
+            all.push(format!("{}={drawn_seed}", entry.config_keys().seed));
         }
         let overrides = &all[..];
         let file = ConfigFile { overrides, ..file };
@@ -131,7 +132,7 @@ impl Studies {
         let answers = study.settings.runtime.model.answers.as_ref();
         answers.map(|answers| file.place_of(answers.path())).transpose()?;
         // Without the line, because the error may be about a key in it.
-        let group = entry.model_key();
+        let group = entry.config_keys().model;
         let named = study.settings.runtime.model.named_by_config(path, &given[group]);
         named.map_err(|ConfigProblem { key, message }| {
             file.wrong(&format!("{group}.{key}"), message)
@@ -143,7 +144,7 @@ impl Studies {
     fn recognise(&self, path: &Path, text: &str) -> Option<String> {
         let keys: BTreeMap<String, IgnoredAny> = load(path, text).ok()?;
         let has_two = |study: &&'static dyn Registration| {
-            study.known_by().iter().filter(|key| keys.contains_key(**key)).count() >= 2
+            study.config_keys().known_by.iter().filter(|key| keys.contains_key(**key)).count() >= 2
         };
         let mut found = self.iter().filter(has_two);
         found.next().filter(|_| found.next().is_none()).map(|study| study.name().to_owned())
@@ -227,7 +228,7 @@ impl Studies {
             Sharding::Into { .. } => {}
         }
         if study.seed_is_drawn {
-            return Err(ShardingError::DrawnSeed { key: entry.seed_key() });
+            return Err(ShardingError::DrawnSeed { key: entry.config_keys().seed });
         }
         study.settings.experiment = settings.with_shard(Some(shard))?;
         Ok(())
@@ -404,7 +405,7 @@ fn load_and_check(entry: &dyn Registration, file: &ConfigFile<'_>) -> Result<Stu
     let study = entry.load(file)?;
     // Settings that cannot be run are refused before anything is recorded.
     entry.check(&study.settings.experiment).map_err(|e| e.at(file.path))?;
-    let runtime = study.settings.runtime.check(entry.model_key());
+    let runtime = study.settings.runtime.check(entry.config_keys().model);
     runtime.map_err(|wrong| wrong.at(file.path))?;
     kinds_are_known(entry, &study).map_err(|wrong| wrong.at(file.path))?;
     if study.seed > 1 << 53 {
@@ -420,7 +421,7 @@ fn kinds_are_known(entry: &dyn Registration, study: &Study) -> Result<(), Config
     match named.keys().find(|kind| !kinds.contains(&kind.as_str())) {
         None => Ok(()),
         Some(kind) => Err(ConfigProblem::new(
-            &format!("{}.rates.malformed_kinds.{kind}", entry.model_key()),
+            &format!("{}.rates.malformed_kinds.{kind}", entry.config_keys().model),
             format!(
                 "there is no kind {kind:?} of malformed answers to {}; the kinds are {}",
                 entry.name(),

@@ -74,7 +74,7 @@ async fn answer(session: Arc<Session>, incoming: Incoming) -> Response<Outgoing>
     let Some(working) = session.begin_request() else {
         return end_of_run(providers::at(&incoming.path));
     };
-    if let Some(error) = session.broken_recorder() {
+    if let Some(error) = session.recorder.failure() {
         let said = format!("retold cannot record: {error}");
         return rejection(providers::at(&incoming.path), 500, "retold_log", &said);
     }
@@ -87,23 +87,23 @@ async fn answer(session: Arc<Session>, incoming: Incoming) -> Response<Outgoing>
         }
     };
     let dialect = asked.dialect;
-    let read = match session.read(&asked.key.call) {
+    let read = match session.queue.read(&asked.key.call) {
         Ok(read) => read,
         Err(error) => return rejection(asked.dialect, 500, "retold_log", &error.to_string()),
     };
     if session.upstreams.is_some()
-        && let Some(place) = session.wait_for_answer(&asked.key).await
+        && let Some(place) = session.queue.wait_for_answer(&asked.key).await
     {
         return play::send_shared(&session, &asked, place).await;
     }
-    let equal = match session.may_have_equal(&asked.key) {
+    let equal = match session.queue.may_have_equal(&asked.key) {
         false => None,
         true => match equal_to(&session, &asked).await {
             Ok(equal) => equal,
             Err(error) => return rejection(asked.dialect, 500, "retold_log", &error.to_string()),
         },
     };
-    match equal.unwrap_or_else(|| session.take(&asked.key, asked.retry)) {
+    match equal.unwrap_or_else(|| session.queue.take(&asked.key, asked.retry)) {
         ReplayTurn::Recorded(ticket, attempt) => {
             play::send_recorded(&session, &asked, ticket, attempt, read).await
         }
@@ -132,7 +132,10 @@ async fn equal_to(
 ) -> Result<Option<ReplayTurn>, LogError> {
     let (session, asked) = (session.clone(), asked.clone());
     // It may have to read all requests of the run.
-    let looked = tokio::task::spawn_blocking(move || session.take_equal(&asked));
+    let looked = tokio::task::spawn_blocking(move || {
+        let Session { equivalents, rules, prompts, library, queue, .. } = &*session;
+        queue.take_any(&equivalents.of(&asked, rules, prompts, library)?, asked.retry)
+    });
     looked.await.unwrap_or(Ok(None))
 }
 
@@ -156,14 +159,14 @@ async fn refusal(
 ) -> Response<Outgoing> {
     let dialect = providers::at(&incoming.path);
     let answer = rejection(dialect, problem.status, problem.code, problem.message);
-    if session.broken_recorder().is_some() {
+    if session.recorder.failure().is_some() {
         return answer;
     }
     let Ok(asked) = incoming.asked_without_body(&session.rules, problem.code) else {
         return answer;
     };
-    let Ok(read) = session.read(&asked.key.call) else { return answer };
-    match session.take(&asked.key, Some(0)) {
+    let Ok(read) = session.queue.read(&asked.key.call) else { return answer };
+    match session.queue.take(&asked.key, Some(0)) {
         ReplayTurn::Recorded(ticket, attempt) => {
             play::send_recorded(session, &asked, ticket, attempt, read).await
         }
@@ -173,8 +176,8 @@ async fn refusal(
         }
         ReplayTurn::Nothing => {
             // What failed may be left out of the replay.
-            if !session.skips_errors() {
-                session.count_miss(miss_of(
+            if !session.queue.skips_errors() {
+                session.counts.add_miss(miss_of(
                     session,
                     &asked,
                     Why::Refused(problem.message.to_owned()),
@@ -187,9 +190,9 @@ async fn refusal(
 
 /// The response to a request that may cost too much: nothing is recorded, so that the run can be continued.
 fn unaffordable(session: &Session, asked: &WireRequest, over: OverBudget) -> Response<Outgoing> {
-    session.share(&asked.key, None);
+    session.queue.share(&asked.key, None);
     let said = format!("retold asks nothing more: {over}");
-    session.count(|summary| {
+    session.counts.change(|summary| {
         summary.unaffordable += 1;
         summary.over_budget.get_or_insert(over);
     });
@@ -198,14 +201,14 @@ fn unaffordable(session: &Session, asked: &WireRequest, over: OverBudget) -> Res
 
 /// A request that is not recorded.
 async fn missing(session: &Arc<Session>, asked: &WireRequest) -> Response<Outgoing> {
-    if let Some(place) = session.shared_answer(&asked.key) {
+    if let Some(place) = session.queue.shared_answer(&asked.key) {
         return play::send_shared(session, asked, place).await;
     }
     let not_compared = || miss_of(session, asked, Why::NotCompared);
-    let miss = if session.compares_a_miss() {
+    let miss = if session.counts.compares_a_miss() {
         let (session, asked) = (session.clone(), asked.clone());
         let compared = tokio::task::spawn_blocking(move || {
-            let is_used_up = |key: &Key| session.is_used_up(key);
+            let is_used_up = |key: &Key| session.queue.is_used_up(key);
             nearest(&asked, &session.rules, &session.prompts, &session.library, &is_used_up)
         });
         // If the log cannot be read, the next answer reports it.
@@ -214,7 +217,7 @@ async fn missing(session: &Arc<Session>, asked: &WireRequest) -> Response<Outgoi
         not_compared()
     };
     let said = format!("retold replay: {miss}");
-    session.count_miss(miss);
+    session.counts.add_miss(miss);
     rejection(asked.dialect, 404, "retold_not_recorded", &said)
 }
 

@@ -80,7 +80,7 @@ impl Here {
             }
             let host = url.as_ref().map_or_else(|| UNREADABLE.replace('-', " "), host_of);
             if redirects || !ABOUT.contains(&name.as_str()) {
-                session.led_to(printable(&host, 100));
+                session.counts.note_host(printable(&host, 100));
             }
             None
         });

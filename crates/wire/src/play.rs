@@ -18,6 +18,7 @@ use crate::answer_registry::GivenAnswer;
 use crate::departure::Departure;
 use crate::heads::{name_header, response_of, response_with};
 use crate::key::AttemptPlace;
+use crate::lock::lock;
 use crate::outlet::{BrokenOff, ChunkSender, Chunks, Outgoing};
 use crate::readers::SharedEvent;
 use crate::recorded::{AnswerName, CopiedAttempt, ReplayedAttempt};
@@ -58,10 +59,10 @@ pub(crate) async fn send_recorded(
     let name = give(session, &ticket, seq, &played);
     let departure = attempt.departure.filter(|_| session.waits_for_departures());
     let is_shared = played.place != attempt.place;
-    session.count(|summary| summary.sent_again(&played, is_shared));
-    session.share(&asked.key, played.answer.map(|_| attempt.place));
+    session.counts.change(|summary| summary.sent_again(&played, is_shared));
+    session.queue.share(&asked.key, played.answer.map(|_| attempt.place));
     if reopens {
-        session.reopen(ticket);
+        session.queue.reopen(ticket);
     }
     match departure {
         // A client that leaves ends this, too.
@@ -82,7 +83,7 @@ fn give(
         (ticket.request, answer, played.answer)
     {
         let (call, sample) = (ticket.key.call.clone(), ticket.sample);
-        session.give(GivenAnswer { request, answer, call, sample, id });
+        lock(&session.given).note(GivenAnswer { request, answer, call, sample, id });
     }
     ticket.request
 }
@@ -98,7 +99,7 @@ pub(crate) async fn send_shared(
         Err(error) => return rejection(asked.dialect, 500, "retold_log", &error.to_string()),
     };
     // A sample that is recorded as shared already.
-    let turn = session.take(&asked.key, Some(0));
+    let turn = session.queue.take(&asked.key, Some(0));
     let is_shared = match &turn {
         ReplayTurn::Recorded(_, attempt) => attempt.place != played.place,
         ReplayTurn::Live(_) | ReplayTurn::Nothing => true,
@@ -129,7 +130,7 @@ pub(crate) async fn send_shared(
             }
         }
     }
-    session.count(|summary| summary.sent_again(&played, is_shared));
+    session.counts.change(|summary| summary.sent_again(&played, is_shared));
     send(played, session, name, None)
 }
 
@@ -140,7 +141,7 @@ async fn record(
     ticket: &mut Ticket,
     copied: &CopiedAttempt,
 ) -> Result<Option<Seq>, RecorderError> {
-    let written = session.record(|recorder| {
+    let written = session.recorder.write(|recorder| {
         let request = match ticket.request {
             Some(request) => request,
             None => {
@@ -163,7 +164,7 @@ async fn record(
     ticket.request = Some(request);
     if let Err(error) = durable.wait().await {
         let error = RecorderError::from(error);
-        session.fail(&error);
+        session.recorder.fail(&error);
         return Err(error);
     }
     Ok(Some(seq))

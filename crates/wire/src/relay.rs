@@ -28,12 +28,14 @@ use crate::key::AttemptPlace;
 use crate::limits::{
     AFTER_CLIENT, AFTER_LAST_EVENT, LONGEST_ANSWER, MOST_OF_NONSENSE, READ_TOGETHER, STALLED,
 };
+use crate::lock::lock;
 use crate::masks::Masks;
 use crate::outlet::{Outgoing, Outlet, Waiting};
 use crate::read::UpstreamReading;
 use crate::refusal::rejection;
 use crate::replay_queue::Ticket;
-use crate::session::{Session, Working};
+use crate::session::Session;
+use crate::session_work::Working;
 use crate::stored_answer::StoredAnswer;
 use crate::transmission::{BodyEnd, Transmission};
 use crate::upstream::broken_off;
@@ -93,7 +95,7 @@ pub(crate) async fn refused_here(
     problem: &Problem<'_>,
 ) {
     let sent = || {
-        session.record(|recorder| {
+        session.recorder.write(|recorder| {
             let (request, labels) = (asked.request.clone(), asked.labels.clone());
             recorder.record_question(ticket.key.call.clone(), ticket.sample, request, labels)
         })
@@ -108,15 +110,15 @@ pub(crate) async fn refused_here(
     let kept = Transmission { status, again, headers: json_header(), ..Transmission::default() };
     let body = asked.dialect.error(problem).to_string();
     let kept = kept.with_body(body.as_bytes(), &[], "");
-    session.count(|summary| summary.count_failure(&failure));
+    session.counts.change(|summary| summary.count_failure(&failure));
     // A failure to record is reported at the end.
-    let recorded = session.record(|recorder| {
+    let recorded = session.recorder.write(|recorder| {
         recorder.record_failure(request, ticket.attempt, &failure, true, Some(json!(kept)))
     });
     if let Ok(Some((_, durable))) = recorded
         && let Err(error) = durable.wait().await
     {
-        session.fail(&error.into());
+        session.recorder.fail(&error.into());
     }
 }
 
@@ -145,7 +147,7 @@ impl LiveExchange<'_> {
         }
         let Ticket { key, sample, .. } = ticket;
         let (request, labels) = (self.asked.request.clone(), self.asked.labels.clone());
-        let sent = self.session.record(|recorder| {
+        let sent = self.session.recorder.write(|recorder| {
             recorder.record_question(key.call.clone(), *sample, request, labels)
         })?;
         Ok(sent.unwrap_or_default())
@@ -163,12 +165,12 @@ impl LiveExchange<'_> {
         let (noticed, departure) = *self.departure.get()?;
         let settled = noticed + DEATH_IS_NOTICED_WITHIN;
         sleep_until(settled).await;
-        (!self.session.had_died_by(settled)).then_some(departure)
+        (!self.session.work.had_died_by(settled)).then_some(departure)
     }
 
     /// The response to a request that cannot be recorded.
     fn refuse(&self, error: &RecorderError) -> Response<Outgoing> {
-        self.session.share(&self.asked.key, None);
+        self.session.queue.share(&self.asked.key, None);
         let said = format!("retold cannot record: {error}");
         rejection(self.asked.dialect, 500, "retold_log", &said)
     }
@@ -425,7 +427,7 @@ impl LiveExchange<'_> {
         let (session, key) = (self.session, &self.asked.key);
         let id = response.id.as_deref().map(Digest::new);
         let (departure, latency) = (self.departure().await, self.watch.elapsed());
-        let recorded = session.record(|recorder| {
+        let recorded = session.recorder.write(|recorder| {
             let received = recorder.record_answer(request, response, latency)?;
             record_departure(recorder, request, departure, received)
         });
@@ -433,8 +435,14 @@ impl LiveExchange<'_> {
             Ok(Some((seq, durable))) => match durable.wait().await {
                 Ok(()) => {
                     let (call, sample) = (ticket.key.call, ticket.sample);
-                    session.give(GivenAnswer { request, answer: seq, call, sample, id });
-                    session.count(|summary| {
+                    lock(&session.given).note(GivenAnswer {
+                        request,
+                        answer: seq,
+                        call,
+                        sample,
+                        id,
+                    });
+                    session.counts.change(|summary| {
                         summary.answers += 1;
                         summary.unended += u64::from(is_unended);
                         if let Some(why) = unreadable {
@@ -446,7 +454,7 @@ impl LiveExchange<'_> {
                         }
                     });
                     let place = AttemptPlace { run: session.run, seq };
-                    session.share(key, is_whole.then_some(place));
+                    session.queue.share(key, is_whole.then_some(place));
                     Ok(())
                 }
                 Err(error) => Err(error.into()),
@@ -455,8 +463,8 @@ impl LiveExchange<'_> {
             Err(error) => Err(error),
         };
         result.inspect_err(|error| {
-            session.fail(error);
-            session.share(key, None);
+            session.recorder.fail(error);
+            session.queue.share(key, None);
         })
     }
 
@@ -471,31 +479,31 @@ impl LiveExchange<'_> {
         let (session, request) = (self.session, ticket.request.unwrap_or_default());
         let kept = Transmission { again: ticket.is_again, ..kept.clone() };
         let departure = self.departure().await;
-        let recorded = session.record(|recorder| {
+        let recorded = session.recorder.write(|recorder| {
             let (attempt, gave_up, http) = (ticket.attempt, !reopens, Some(json!(kept)));
             let failed = recorder.record_failure(request, attempt, failure, gave_up, http)?;
             record_departure(recorder, request, departure, failed)
         });
-        session.share(&self.asked.key, None);
+        session.queue.share(&self.asked.key, None);
         let stored = match recorded? {
             Some((_, durable)) => durable.wait().await,
             None => Ok(()),
         };
         if let Err(error) = stored {
             let error = RecorderError::from(error);
-            session.fail(&error);
+            session.recorder.fail(&error);
             return Err(error);
         }
         if failure.kind == FailureKind::Timeout {
             let call = &ticket.key.call;
             tracing::warn!(target: OUTAGES, "{call}: {}; the attempt is dropped", failure.message);
         }
-        session.count(|summary| {
+        session.counts.change(|summary| {
             summary.count_failure(failure);
             summary.departures.clients += u64::from(departure.is_some());
         });
         if reopens {
-            session.reopen(ticket);
+            session.queue.reopen(ticket);
         }
         Ok(())
     }

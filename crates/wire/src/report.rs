@@ -168,7 +168,7 @@ pub(crate) async fn report(
     method: &Method,
     body: Option<Bytes>,
 ) -> Response<Outgoing> {
-    let Some(_working) = session.begin_work() else { return end_of_run(&OTHER) };
+    let Some(_working) = session.work.begin() else { return end_of_run(&OTHER) };
     match record_report(session, place, method, body).await {
         Ok(reply) => with_json(StatusCode::OK, &reply),
         Err(error) => {
@@ -200,10 +200,10 @@ async fn record_report(
     };
     redact(session, &mut outcome);
     // The first error of the recorder ended the recording.
-    if let Some(error) = session.broken_recorder() {
+    if let Some(error) = session.recorder.failure() {
         return Err(error.into());
     }
-    session.count(|summary| summary.outcomes += 1);
+    session.counts.change(|summary| summary.outcomes += 1);
     let (seq, durable) = {
         // In this order: an outcome that is compared as new is recorded as the next one.
         let mut lanes = lock(&session.lanes);
@@ -211,14 +211,14 @@ async fn record_report(
         match lanes.compare(reader.as_mut(), &outcome)? {
             OutcomeComparison::Same(seq) => (Some(seq), None),
             OutcomeComparison::New => {
-                match session.record(|recorder| recorder.record_outcome(&outcome))? {
+                match session.recorder.write(|recorder| recorder.record_outcome(&outcome))? {
                     Some((seq, durable)) => (Some(seq), Some(durable)),
                     None => (None, None),
                 }
             }
             OutcomeComparison::Different(divergence) => {
                 let said = divergence.to_string();
-                session.count(|summary| {
+                session.counts.change(|summary| {
                     summary.differences += 1;
                     summary.difference.get_or_insert_with(|| said.clone());
                 });
@@ -236,7 +236,7 @@ async fn record_report(
     if let Some(durable) = durable {
         durable.wait().await.map_err(|error| {
             let error = RecorderError::from(error);
-            session.fail(&error);
+            session.recorder.fail(&error);
             error
         })?;
     }
@@ -387,7 +387,8 @@ fn answer(session: &Session, name: &str) -> Result<ReportedAnswer, ReportError> 
         sample: given.sample,
     };
     let Some(seq) = address(session, name)? else {
-        return match session.given_as(name) {
+        let given = lock(&session.given).by_name(name).cloned();
+        return match given {
             Ok(given) => Ok(found(given)),
             Err(NotOne::Unknown) => Err(unknown()),
             Err(NotOne::Several(count)) => {
@@ -395,7 +396,8 @@ fn answer(session: &Session, name: &str) -> Result<ReportedAnswer, ReportError> 
             }
         };
     };
-    if let Some(given) = session.given_to(seq) {
+    let given = lock(&session.given).at(seq).cloned();
+    if let Some(given) = given {
         return Ok(found(given));
     }
     // The seq of an answer itself.

@@ -251,6 +251,6 @@ impl EventFault {
 
 impl From<EventError> for EventFault {
     fn from(error: EventError) -> Self {
-        EventFault::Malformed { why: error.what }
+        EventFault::defect(error.defect)
     }
 }

@@ -72,13 +72,19 @@ pub enum ForeignError {
         /// What SQLite says.
         source: rusqlite::Error,
     },
-    /// Its tables are not as the program would have made them.
-    #[error("{path} is damaged: {what}")]
-    Strange {
+    /// A text in it is none.
+    #[error("{path} is damaged: a text of the table {table} is not UTF-8")]
+    NotUtf8 {
         /// Which.
         path: String,
-        /// What.
-        what: String,
+        /// The table.
+        table: String,
+    },
+    /// Reading it does not come to an end.
+    #[error("{path} is damaged: {}", FileFault::Endless)]
+    Endless {
+        /// Which.
+        path: String,
     },
     /// It has more than fits in memory.
     #[error("{path} has more than {} MiB of texts and attachments, the most that is read of it", .most >> 20)]
@@ -151,9 +157,9 @@ impl ForeignDatabase {
             let mut cells = Vec::with_capacity(columns.len());
             for at in 0..columns.len() {
                 let value = row.get_ref(at).map_err(failed)?;
-                let cell = cell(value).ok_or_else(|| ForeignError::Strange {
+                let cell = cell(value).ok_or_else(|| ForeignError::NotUtf8 {
                     path: self.path.clone(),
-                    what: format!("a text of the table {table} is not UTF-8"),
+                    table: table.to_owned(),
                 })?;
                 let bytes = match &cell {
                     Cell::Text(text) => text.len(),
@@ -206,9 +212,7 @@ fn foreign_error(path: &str, source: rusqlite::Error) -> ForeignError {
         Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => {
             ForeignError::Busy { path }
         }
-        Some(rusqlite::ErrorCode::OperationInterrupted) => {
-            ForeignError::Strange { path, what: FileFault::Endless.to_string() }
-        }
+        Some(rusqlite::ErrorCode::OperationInterrupted) => ForeignError::Endless { path },
         Some(
             rusqlite::ErrorCode::CannotOpen
             | rusqlite::ErrorCode::PermissionDenied

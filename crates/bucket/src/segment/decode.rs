@@ -60,7 +60,7 @@ pub(crate) fn decode(
     Unpacking { budget, most }: Unpacking<'_>,
 ) -> Result<Segment, SegmentFault> {
     let changed = |why: String| SegmentFault::Changed { object: object.to_owned(), why };
-    let (lines, footer) = split(bytes).map_err(changed)?;
+    let (lines, footer) = split(bytes).map_err(|torn| changed(torn.to_string()))?;
     let footer = read_footer(object, key, footer)?;
     let room = budget.room(bytes.len());
     if footer.bytes > most {
@@ -111,7 +111,7 @@ pub(crate) fn footer(
     bytes: &[u8],
 ) -> Result<Footer, SegmentFault> {
     let changed = |why: String| SegmentFault::Changed { object: object.to_owned(), why };
-    let (_, footer) = split(bytes).map_err(changed)?;
+    let (_, footer) = split(bytes).map_err(|torn| changed(torn.to_string()))?;
     read_footer(object, key, footer)
 }
 
@@ -133,16 +133,27 @@ fn read_footer(
     Ok(footer)
 }
 
+/// Why an object has no footer that can be read.
+#[derive(Debug, thiserror::Error)]
+enum TornObject {
+    #[error("it is cut off")]
+    CutOff,
+    #[error("its bytes do not have the hash at its end")]
+    Hash,
+    #[error("its footer is not in a frame of its own")]
+    Frame,
+}
+
 /// The compressed lines, and the footer.
-fn split(bytes: &[u8]) -> Result<(&[u8], &[u8]), String> {
-    let cut_off = || "it is cut off".to_owned();
+fn split(bytes: &[u8]) -> Result<(&[u8], &[u8]), TornObject> {
+    let cut_off = || TornObject::CutOff;
     let (rest, trailer) = bytes
         .split_last_chunk::<TRAILER>()
         .filter(|(_, trailer)| trailer.ends_with(&END))
         .ok_or_else(cut_off)?;
     let (hash, lengths) = trailer.split_at(32);
     if blake3::hash(rest).as_bytes() != hash {
-        return Err("its bytes do not have the hash at its end".to_owned());
+        return Err(TornObject::Hash);
     }
     let length = lengths.first_chunk::<4>().map_or(0, |length| u32::from_le_bytes(*length));
     let at = rest.len().checked_sub(length as usize).ok_or_else(cut_off)?;
@@ -151,7 +162,7 @@ fn split(bytes: &[u8]) -> Result<(&[u8], &[u8]), String> {
     let skipped = u32::try_from(footer.len() + TRAILER).map_err(|_| cut_off())?;
     match frame.starts_with(&SKIPPED) && frame.ends_with(&skipped.to_le_bytes()) {
         true => Ok((lines, footer)),
-        false => Err("its footer is not in a frame of its own".to_owned()),
+        false => Err(TornObject::Frame),
     }
 }
 

@@ -78,7 +78,7 @@ fn no_place(reader: &mut dyn Reader, run: RunId, name: &CallPath) -> Result<CliE
 /// some studies record their whole config in a group.
 fn spell(studies: &Studies, experiment: &str, recorded: &Value, setting: &str) -> String {
     let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
-    let keys = studies.find(experiment).map_or(&[][..], |study| study.request_keys());
+    let keys = studies.find(experiment).map_or(&[][..], |study| study.config_keys().request);
     let parameter = key.strip_prefix("request.").filter(|_| recorded["request"].is_null());
     if let Some((_, own)) = keys.iter().find(|(name, _)| parameter == Some(*name)) {
         return format!("config.{own}={value}");

@@ -119,16 +119,9 @@ pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
         servers: model.named_again(&study.runtime.model),
     };
     let execution = StudyExecution {
-        log,
-        run,
-        mode: Mode::Record,
-        started,
-        settings: study,
         prices: model.prices()?,
         model: Some(answerer),
-        until: None,
-        settings_added: serde_json::Value::Null,
-        trace: None,
+        ..StudyExecution::new(log, run, Mode::Record, started, study)
     };
     let is_finished = false;
     PendingRun { execution, conclusion, is_finished, is_played, claims }.go(global, output)

@@ -22,16 +22,14 @@ pub(super) fn store(
     let mut reader = log.reader()?;
     let started = select::run_start(reader.as_mut(), run)?;
     let Some(study) = global.studies.find(&started.experiment) else { return Ok(()) };
-    if !study.stores(&started.settings["experiment"]) {
-        return Ok(());
-    }
+    let Some(store) = study.store(&started.settings["experiment"]) else { return Ok(()) };
     let failed = |e: BoxError| {
         let again =
             format!("the run itself is safe: `retold run --resume {}` tries again", run.short(8));
         CliError::new(Status::Io, e.to_string()).hint(again)
     };
     let record = RunRecord::read(reader.as_mut(), run)?;
-    match study.store(&record, settings_of).map_err(failed)? {
+    match store(&record, settings_of).map_err(failed)? {
         StoreResult::Added { added, what, path } if !global.quiet => {
             let count = group_digits(added as u64);
             write_err(&format!("{count} {what} added to {}\n", path.display()));

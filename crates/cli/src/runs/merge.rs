@@ -143,7 +143,6 @@ fn pending(
         // Nothing is asked, so no server is named.
         servers: String::new(),
     };
-    let execution =
-        StudyExecution::without_model(log.clone(), run, Mode::Record, started, settings);
+    let execution = StudyExecution::new(log.clone(), run, Mode::Record, started, settings);
     PendingRun { execution, conclusion, is_finished: false, is_played: false, claims: Vec::new() }
 }

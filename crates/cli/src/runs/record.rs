@@ -175,16 +175,10 @@ impl PreparedRecording {
             servers: model.named_again(&study.settings.runtime.model),
         };
         let execution = StudyExecution {
-            log: log.clone(),
-            run,
-            mode: Mode::Record,
-            started,
-            settings: study.settings,
             prices: model.prices()?,
             model: Some(answerer),
             until,
-            settings_added: serde_json::Value::Null,
-            trace: None,
+            ..StudyExecution::new(log.clone(), run, Mode::Record, started, study.settings)
         };
         Ok(PendingRun { execution, conclusion, is_finished: false, is_played, claims })
     }

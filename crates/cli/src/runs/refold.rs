@@ -61,7 +61,7 @@ pub(crate) fn refold(
     let recorded = recorded_facts(&mut reader, source.run)?;
     let (experiment, of) = (started.experiment.clone(), settings.experiment.clone());
     let (log, run) = (source.log.clone(), source.run);
-    let session = StudyExecution::without_model(log, run, Mode::Rehearse, started, settings);
+    let session = StudyExecution::new(log, run, Mode::Rehearse, started, settings);
     let count = decisions.len() as u64;
     let changes = DryRunSettings { decisions, ..DryRunSettings::default() };
     let mut rehearsal = match session::rehearse(session, changes, global)?.finish {

@@ -292,16 +292,10 @@ fn prepare(
         servers: model.named_again(&settings.runtime.model),
     };
     let execution = StudyExecution {
-        log,
-        run,
-        mode: Mode::Resume,
         settings_added: so_far.changes_to(&asking_now(studies, &started.experiment, &settings)?),
-        started,
-        settings,
         prices: model.prices()?,
         model: answerer,
-        until: None,
-        trace: None,
+        ..StudyExecution::new(log, run, Mode::Resume, started, settings)
     };
     Ok(PendingRun { execution, conclusion, is_finished, is_played, claims: Vec::new() })
 }

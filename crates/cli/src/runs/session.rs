@@ -46,8 +46,8 @@ pub(crate) struct StudyExecution {
 }
 
 impl StudyExecution {
-    /// One that is answered from the log alone, to the end of the run.
-    pub(crate) fn without_model(
+    /// One that is answered from the log alone, to the end of the run. Others change that.
+    pub(crate) fn new(
         log: Log,
         run: RunId,
         mode: Mode,

@@ -103,13 +103,13 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     let (site, run, named) = (of.asked.site.clone(), of.head.run, to.clone());
     let key = (run, of.head.head.seq, to.clone());
     let stand = of.asked.site.checks.stand(key, move |progress| {
-        let mut reader = site.reader().map_err(|error| error.to_string())?;
+        let mut reader = site.reader()?;
         let parsers = site.studies.parsers();
         let file = site.parser_file(&named);
         let mut named = match named.as_str() {
             "latest" => None,
             _ if file.is_some() => None,
-            name => Some(RegisteredParser::new(parsers, name).map_err(|error| error.to_string())?),
+            name => Some(RegisteredParser::new(parsers, name)?),
         };
         let by = match (&mut named, file) {
             (Some(parser), _) => Again::By(parser),
@@ -125,7 +125,7 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
             progress.at(done);
             Ok(())
         });
-        checked.map_err(|error| error.to_string())
+        Ok(checked?)
     });
     let version = |name: String| ParserVersion {
         query: query.with(&[("to", Some(&name)), ("after", None)]),

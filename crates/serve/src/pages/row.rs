@@ -112,7 +112,7 @@ pub(crate) fn row(run: RunId, event: &StoredEvent, untrusted: Option<u64>) -> Li
         },
         Ok(Event::RunResumed(resumed)) => resumed.program.clone(),
         Ok(_) => event.body.to_string(),
-        Err(error) => format!("it cannot be read: {}", error.what),
+        Err(error) => format!("it cannot be read: {}", error.defect),
     };
     let is_exchange = matches!(
         &*event.kind,

@@ -23,8 +23,7 @@ struct Stats {
 pub(super) fn page(of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     let (site, run) = (of.asked.site.clone(), of.head.run);
     let stand = of.asked.site.counted.stand((run, of.head.head.seq), move |progress| {
-        let said = |error: retold::log::LogError| error.to_string();
-        let mut reader = site.reader().map_err(said)?;
+        let mut reader = site.reader()?;
         let mut totals = Totals::new(run);
         let wrong = loop {
             match totals.read_on(reader.as_mut()) {
@@ -33,10 +32,10 @@ pub(super) fn page(of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
                 Err(error) => break Some(error.to_string()),
             }
         };
-        let mut others = site.reader().map_err(said)?;
+        let mut others = site.reader()?;
         let others = others.as_mut();
         let read = totals.read_accepted(others).and_then(|()| totals.read_shards(others));
-        Ok(RunTotals { totals, wrong: wrong.or(read.err().map(said)) })
+        Ok(RunTotals { totals, wrong: wrong.or(read.err().map(|error| error.to_string())) })
     });
     let title = "In numbers".to_owned();
     let site = of.asked.site.clone();
@@ -45,7 +44,7 @@ pub(super) fn page(of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
             let outcome = FiguresView::default();
             of.page("stats", title, true, Stats { outcome, stats: None, read })
         }
-        JobState::Failed(why) => Err(PageError::NotFound(why)),
+        JobState::Failed(why) => Err(PageError::NotFound(why.to_string())),
         JobState::Done(counted) => {
             let RunTotals { totals, wrong } = &*counted;
             let figures = totals.figures(&site.prices, site.studies.parsers());

@@ -316,7 +316,7 @@ impl RunPageRequest<'_> {
             JobState::Running(done) => {
                 Ok(WordHits { found: Some(Arc::default()), indexed: Some(done) })
             }
-            JobState::Failed(why) => Err(PageError::NotFound(why)),
+            JobState::Failed(why) => Err(PageError::NotFound(why.to_string())),
         }
     }
 

@@ -5,16 +5,16 @@ use retold::parse::ParserFamily;
 use retold::parse::text::{FREE_TEXT, MODERATOR, VECTOR};
 use retold::parse::vote::VOTE;
 use retold::prompt::{Message, Request, Role};
-use retold::run::{AnyExperiment, Journal, RunRecord};
+use retold::run::{AnyExperiment, Journal};
 use retold_figures::Figure;
 use retold_study::Registration;
 use retold_study::charts::Chart;
 use retold_study::config::{ConfigError, ConfigFile, ModelKind, Runtime, schema_of};
 use retold_study::error::{BoxError, StudyError};
-use retold_study::registration::{ModelNames, Originals};
+use retold_study::registration::{ConfigKeys, ModelNames, Originals, StoreRun};
 use retold_study::settings::ExperimentSettings;
 use retold_study::shard::Sharding;
-use retold_study::study::{SettingsOf, StoreResult, Study};
+use retold_study::study::Study;
 use serde_json::Value;
 
 use crate::charts::charts;
@@ -29,6 +29,21 @@ use crate::{
 };
 
 const PARSERS: &[&ParserFamily] = &[&VOTE, &DEMOGRAPHICS, &FREE_TEXT, &MODERATOR, &VECTOR];
+
+const KEYS: ConfigKeys = ConfigKeys {
+    model: "provider",
+    seed: "random_seed",
+    asking: &[
+        "provider",
+        "limits",
+        "api_sleep_seconds",
+        "max_api_retries",
+        "api_retry_base_seconds",
+    ],
+    request: &[("model", "model"), ("temperature", "temperature"), ("max_tokens", "max_tokens")],
+    known_by: KNOWN_BY,
+    ..ConfigKeys::USUAL
+};
 
 /// Deliberations, with their parsers, their pool of personas and the original runs.
 #[derive(Debug, Clone, Copy)]
@@ -59,12 +74,12 @@ impl Registration for DeliberationStudy {
         check_settings(settings.read::<Settings>()?.as_ref())
     }
 
-    fn player(&self) -> Box<dyn Player> {
-        Box::new(SimulatedDeliberation)
+    fn config_keys(&self) -> ConfigKeys {
+        KEYS
     }
 
-    fn asking_keys(&self) -> &'static [&'static str] {
-        &["provider", "limits", "api_sleep_seconds", "max_api_retries", "api_retry_base_seconds"]
+    fn player(&self) -> Box<dyn Player> {
+        Box::new(SimulatedDeliberation)
     }
 
     fn pace(&self, settings: &ExperimentSettings, runtime: &mut Runtime, before: ModelKind) {
@@ -104,24 +119,8 @@ impl Registration for DeliberationStudy {
         ModelNames { chat: &["model"], embedding: &["embedding_model"] }
     }
 
-    fn request_keys(&self) -> &'static [(&'static str, &'static str)] {
-        &[("model", "model"), ("temperature", "temperature"), ("max_tokens", "max_tokens")]
-    }
-
     fn parsers(&self) -> &'static [&'static ParserFamily] {
         PARSERS
-    }
-
-    fn seed_key(&self) -> &'static str {
-        "random_seed"
-    }
-
-    fn model_key(&self) -> &'static str {
-        "provider"
-    }
-
-    fn known_by(&self) -> &'static [&'static str] {
-        KNOWN_BY
     }
 
     fn output_name(&self, settings: &ExperimentSettings) -> Option<String> {
@@ -159,11 +158,7 @@ impl Registration for DeliberationStudy {
         personas::take_over(settings, recorded);
     }
 
-    fn stores(&self, settings: &Value) -> bool {
-        !settings["pool"].is_null()
-    }
-
-    fn store(&self, record: &RunRecord<'_>, settings: SettingsOf) -> Result<StoreResult, BoxError> {
-        personas::store(record, settings)
+    fn store(&self, settings: &Value) -> Option<StoreRun> {
+        (!settings["pool"].is_null()).then_some(personas::store)
     }
 }

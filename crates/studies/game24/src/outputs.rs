@@ -26,9 +26,9 @@ impl Game24 {
             ["row", "puzzle", "sample", "method", "candidate", "verdict", "answer", "call"];
         let mut table = Table::new("answers", &columns);
         for (place, puzzle) in self.settings.puzzles.iter().enumerate() {
-            let failed = |reason: String| OutputError::Missing { what: reason };
-            let parser = self.parser(puzzle).map_err(|stop| failed(stop.to_string()))?;
-            let call = Game24::call(puzzle).map_err(|e| failed(e.to_string()))?;
+            let settings = |source| OutputError::Settings { source };
+            let parser = self.parser(puzzle).map_err(|stop| settings(stop.into()))?;
+            let call = Game24::call(puzzle).map_err(|error| settings(error.into()))?;
             for sample in 0..self.settings.samples.at(place) {
                 let [method, candidate, verdict, answer] =
                     self.cells(&call, sample, &parser, record)?;

@@ -11,7 +11,7 @@ use retold_study::charts::Chart;
 use retold_study::config::{ConfigError, ConfigFile, schema_of};
 use retold_study::error::{BoxError, StudyError};
 use retold_study::phase::steps;
-use retold_study::registration::{ModelNames, Originals};
+use retold_study::registration::{ConfigKeys, ModelNames, Originals};
 use retold_study::settings::ExperimentSettings;
 use retold_study::shard::Sharding;
 use retold_study::study::Study;
@@ -30,6 +30,16 @@ const ORIGINALS: Originals = Originals { import: "public-goods", read: original:
 
 const PARSERS: &[&ParserFamily] =
     &[&CONTRIBUTION, &CONTRIBUTION_JSON, &CHAT, &REDISTRIBUTION, &ACTIONS_JSON, &VECTOR];
+
+const KEYS: ConfigKeys = ConfigKeys {
+    request: &[
+        ("model", "llm_model"),
+        ("temperature", "llm_temperature"),
+        ("max_tokens", "max_tokens"),
+    ],
+    unwrap: original_config,
+    ..ConfigKeys::USUAL
+};
 
 /// Public goods games, with their parsers and the original runs.
 #[derive(Debug, Clone, Copy)]
@@ -60,6 +70,10 @@ impl Registration for PublicGoodsStudy {
         PublicGoods::check(settings.read::<Settings>()?.into_owned())
     }
 
+    fn config_keys(&self) -> ConfigKeys {
+        KEYS
+    }
+
     fn player(&self) -> Box<dyn Player> {
         Box::new(SimulatedPlayers)
     }
@@ -85,16 +99,8 @@ impl Registration for PublicGoodsStudy {
         ModelNames { chat: &["llm_model"], embedding: &["embedding_model"] }
     }
 
-    fn request_keys(&self) -> &'static [(&'static str, &'static str)] {
-        &[("model", "llm_model"), ("temperature", "llm_temperature"), ("max_tokens", "max_tokens")]
-    }
-
     fn parsers(&self) -> &'static [&'static ParserFamily] {
         PARSERS
-    }
-
-    fn original_config(&self, text: &str) -> Option<String> {
-        original_config(text)
     }
 
     fn output_name(&self, settings: &ExperimentSettings) -> Option<String> {

@@ -97,20 +97,13 @@ struct StoryExchange {
     failure: Option<String>,
 }
 
-/// The error for a run without the part `what`, such as `participant p_0099`; names the parts it
-/// has.
+/// The error for a run without a part, such as `participant p_0099`; names the parts it has.
 pub fn no_part(
     record: &RunRecord<'_>,
-    what: String,
+    part: String,
     parts: impl IntoIterator<Item = String>,
 ) -> OutputError {
-    let parts: Vec<String> = parts.into_iter().collect();
-    let there = match parts.as_slice() {
-        [] => "it has no participants yet".to_owned(),
-        [only] => format!("it only has {only}"),
-        [first, .., last] => format!("it has {}, {first} to {last}", parts.len()),
-    };
-    OutputError::NoPart { run: record.run, what, there }
+    OutputError::NoPart { run: record.run, part, parts: parts.into_iter().collect() }
 }
 
 /// Whether a name is a prefix and a number.

@@ -213,7 +213,7 @@ fn to_file(
     export: &Export,
     path: &Path,
     force: bool,
-    key: Option<&Result<RedactionKey, String>>,
+    key: Option<&ExportKey>,
     with_key: bool,
     output: &Output,
 ) -> Result<Status, CliError> {
@@ -223,7 +223,7 @@ fn to_file(
     let (count, notes) = export.write(&mut |line| Ok(writer.write_line(line)?))?;
     let lines = writer.finish()?;
     let key_file = match key {
-        Some(Ok(key)) if with_key => {
+        Some(ExportKey::Known(key)) if with_key => {
             redaction::add(path, std::slice::from_ref(key))?;
             Some(redaction::place(path).display().to_string())
         }
@@ -264,11 +264,15 @@ fn to_file(
     Ok(Status::Fine)
 }
 
-/// The key of a run's redactions, or where it should be; `None` if it has none.
-fn key(
-    selected: &RunSelection,
-    global: &Global,
-) -> Result<Option<Result<RedactionKey, String>>, CliError> {
+/// The key of a run's redactions.
+enum ExportKey {
+    Known(RedactionKey),
+    /// It is not in this file.
+    NotIn(String),
+}
+
+/// The key of a run's redactions; `None` if it has none.
+fn key(selected: &RunSelection, global: &Global) -> Result<Option<ExportKey>, CliError> {
     let started = select::run_start(selected.log.reader()?.as_mut(), selected.run)?;
     // Another experiment has no such settings.
     let Ok(settings) = serde_json::from_value::<ProgramSettings>(started.settings) else {
@@ -276,20 +280,20 @@ fn key(
     };
     let known = redaction::keys(&global.log)?;
     Ok(redaction::of_run(&settings, &known).map(|key| match key {
-        RunRedactionKey::Known(key) => Ok(key.clone()),
-        RunRedactionKey::Missing => Err(known.place.clone()),
+        RunRedactionKey::Known(key) => ExportKey::Known(key.clone()),
+        RunRedactionKey::Missing => ExportKey::NotIn(known.place.clone()),
     }))
 }
 
 /// Refuses to export a key that there is not, or over one that is not to be replaced.
 fn check_key_export(
-    key: &Option<Result<RedactionKey, String>>,
+    key: &Option<ExportKey>,
     file: Option<&Path>,
     force: bool,
 ) -> Result<(), CliError> {
     let file = match key {
-        Some(Ok(_)) => file,
-        Some(Err(place)) => {
+        Some(ExportKey::Known(_)) => file,
+        Some(ExportKey::NotIn(place)) => {
             let message = format!("the key of the run's redactions is not in {place}");
             return Err(CliError::usage(message).hint(redaction::HOW_TO_GET));
         }

@@ -22,7 +22,6 @@ use crate::views::columns::{Column, align};
 use retold::event::RunStarted;
 use retold::id::RunId;
 use retold::log::Log;
-use retold::model::Prices;
 use retold::run::{ExecutionResult, Finish, Mode, RunRecord};
 use retold_study::error::ExperimentError;
 use retold_study::original::{Original, OriginalComparison};
@@ -40,7 +39,7 @@ pub(crate) fn run(
     output: &Output,
 ) -> Result<Status, CliError> {
     let imported = read(experiment, original, global)?;
-    let imported = ready(imported, original, resumed, global)?.go(global)?;
+    let imported = import(imported, original, resumed, global)?;
     match output.is_json() {
         true => output.object(&imported.as_json())?,
         false => output.text(&imported.text())?,
@@ -59,7 +58,7 @@ pub(crate) fn run_all(
     let read: Vec<Original> = read.collect::<Result<_, _>>()?;
     let (mut all, mut stopped) = (Vec::new(), None);
     for (imported, original) in read.into_iter().zip(originals) {
-        match ready(imported, original, None, global).and_then(|ready| ready.go(global)) {
+        match import(imported, original, None, global) {
             Ok(imported) => all.push(imported),
             // The rest would stop for the same reason: the log is full, or somebody pressed Ctrl-C.
             Err(e) => {
@@ -123,26 +122,57 @@ fn read(experiment: &str, original: &Path, global: &Global) -> Result<Original, 
     Ok(imported?)
 }
 
-/// An original run that is about to be run again.
-fn ready(
+/// Runs an original run, or the rest of it, and compares the results.
+fn import(
     imported: Original,
     original: &Path,
     resumed: Option<&str>,
     global: &Global,
-) -> Result<Execution, CliError> {
-    let shown = original.display().to_string();
-    Ok(match resumed {
+) -> Result<ImportedOriginal, CliError> {
+    let Original { study, model, notes, compare } = imported;
+    let original = original.display().to_string();
+    let (RunSelection { log, run }, started, mode) = match resumed {
         Some(name) => {
-            let (selected, started) = find_unfinished(name, &imported.study, &shown, global)?;
-            Execution { selected, started, mode: Mode::Resume, imported, original: shown }
+            let (selected, started) = find_unfinished(name, &study, &original, global)?;
+            (selected, started, Mode::Resume)
         }
         None => {
-            let mut started = first_event(&imported.study, imported.model.as_ref())?;
+            let mut started = first_event(&study, model.as_ref())?;
             global.studies.record_name(&mut started);
-            let backend = global.open_or_create()?;
-            let selected = RunSelection { log: Log::new(backend), run: new_run_id()? };
-            Execution { selected, started, mode: Mode::Record, imported, original: shown }
+            let log = Log::new(global.open_or_create()?);
+            (RunSelection { log, run: new_run_id()? }, started, Mode::Record)
         }
+    };
+    let execution = StudyExecution {
+        model: Some(model),
+        ..StudyExecution::new(log.clone(), run, mode, started, study.settings.clone())
+    };
+    let ended = refuse_unrecorded(session::go(execution, global)?, &log, run)?;
+    let mut reader = log.reader()?;
+    let name = retold_archive::short_name(reader.as_mut(), run)?;
+    let go_on = command(global.studies, &study.experiment, &original, &name);
+    if !matches!(ended.finish, Finish::Finished) {
+        let message = format!("run {run} is not finished");
+        let interrupted = CliError::new(Status::Interrupted, message)
+            .hint(format!("`retold {go_on}` continues it; nothing is lost"));
+        return Err(stop_error(ended, &go_on).unwrap_or(interrupted));
+    }
+    let mut record = RunRecord::read(reader.as_mut(), run)?;
+    let built = global.studies.build(&study.experiment, &study.settings.experiment);
+    let built = built.map_err(|e| CliError::usage(e.to_string()))?;
+    let OriginalComparison { compared, differences, not_compared } =
+        compare(&built.outputs_any(&mut record)?);
+    let experiment = study.experiment;
+    Ok(ImportedOriginal {
+        run,
+        name,
+        experiment,
+        original,
+        ended,
+        notes,
+        compared,
+        differences,
+        not_compared,
     })
 }
 
@@ -165,16 +195,6 @@ fn find_unfinished(
     Ok((selected, started))
 }
 
-/// An original run that is about to be run again.
-struct Execution {
-    selected: RunSelection,
-    started: RunStarted,
-    mode: Mode,
-    imported: Original,
-    /// Where it is.
-    original: String,
-}
-
 /// An original run that was run again, and how its results compare.
 struct ImportedOriginal {
     run: RunId,
@@ -187,54 +207,6 @@ struct ImportedOriginal {
     compared: u64,
     differences: Vec<String>,
     not_compared: Vec<String>,
-}
-
-impl Execution {
-    /// Runs an original run, or the rest of it, and compares the results.
-    fn go(self, global: &Global) -> Result<ImportedOriginal, CliError> {
-        let Execution { selected: RunSelection { log, run }, started, mode, imported, original } =
-            self;
-        let Original { study, model, notes, compare } = imported;
-        let session = StudyExecution {
-            log: log.clone(),
-            run,
-            mode,
-            started,
-            settings: study.settings.clone(),
-            prices: Prices::default(),
-            model: Some(model),
-            until: None,
-            settings_added: serde_json::Value::Null,
-            trace: None,
-        };
-        let ended = refuse_unrecorded(session::go(session, global)?, &log, run)?;
-        let mut reader = log.reader()?;
-        let name = retold_archive::short_name(reader.as_mut(), run)?;
-        let go_on = command(global.studies, &study.experiment, &original, &name);
-        if !matches!(ended.finish, Finish::Finished) {
-            let message = format!("run {run} is not finished");
-            let interrupted = CliError::new(Status::Interrupted, message)
-                .hint(format!("`retold {go_on}` continues it; nothing is lost"));
-            return Err(stop_error(ended, &go_on).unwrap_or(interrupted));
-        }
-        let mut record = RunRecord::read(reader.as_mut(), run)?;
-        let built = global.studies.build(&study.experiment, &study.settings.experiment);
-        let built = built.map_err(|e| CliError::usage(e.to_string()))?;
-        let OriginalComparison { compared, differences, not_compared } =
-            compare(&built.outputs_any(&mut record)?);
-        let experiment = study.experiment;
-        Ok(ImportedOriginal {
-            run,
-            name,
-            experiment,
-            original,
-            ended,
-            notes,
-            compared,
-            differences,
-            not_compared,
-        })
-    }
 }
 
 impl ImportedOriginal {

@@ -44,21 +44,12 @@ pub(super) fn show(
     let CallPlan { started, settings, rehearsal } = call_plan(args, &selected, global)?;
     let RunSelection { log, run } = selected;
     let simulated = started.is_simulated();
-    let mode = Mode::Rehearse;
     let experiment = started.experiment.clone();
     let model = model_of(&started, &settings, global)?;
     let is_answered = model.is_some();
     let session = StudyExecution {
-        log,
-        run,
-        mode,
-        started,
-        settings,
-        prices: Prices::default(),
         model,
-        until: None,
-        settings_added: serde_json::Value::Null,
-        trace: None,
+        ..StudyExecution::new(log, run, Mode::Rehearse, started, settings)
     };
     let found = match session::rehearse(session, rehearsal, global)?.finish {
         Finish::Rehearsed(found) => found,

@@ -90,17 +90,10 @@ fn simulate(
     let model = with_person(global.studies, model, None, &experiment, settings)?;
     let log = Log::new(Arc::new(MemoryBackend::with_name("the plan".to_owned())));
     let run = new_run_id()?;
+    let started = first_event(&study, model.as_ref())?;
     let session = StudyExecution {
-        log: log.clone(),
-        run,
-        mode: Mode::Record,
-        started: first_event(&study, model.as_ref())?,
-        settings: study.settings,
-        prices: Prices::default(),
         model: Some(model),
-        until: None,
-        settings_added: serde_json::Value::Null,
-        trace: None,
+        ..StudyExecution::new(log.clone(), run, Mode::Record, started, study.settings)
     };
     match session::go(session, global)?.finish {
         Finish::Stopped(stop) => Err(stop.into()),

@@ -94,8 +94,7 @@ fn replay(
     let simulated = started.is_simulated();
     let go_on = continuation::sentence(global.studies, &started, selected.run);
     let log = selected.log.clone();
-    let session =
-        StudyExecution::without_model(selected.log, selected.run, Mode::Replay, started, settings);
+    let session = StudyExecution::new(selected.log, selected.run, Mode::Replay, started, settings);
     let ended = session::go(session, global)?;
     let ExecutionResult { finish, progress, outcome_digest, report, state_compared, took, .. } =
         ended;

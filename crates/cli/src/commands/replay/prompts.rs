@@ -38,7 +38,7 @@ pub(crate) fn run(
     if let Err(ExperimentError::BadSettings { source, .. }) = built {
         return Err(wrong(&source, folder, &replaced));
     }
-    let session = StudyExecution::without_model(log, run, Mode::Rehearse, started, settings);
+    let session = StudyExecution::new(log, run, Mode::Rehearse, started, settings);
     let rehearsal = match session::rehearse(session, DryRunSettings::default(), global)?.finish {
         Finish::Rehearsed(rehearsal) => rehearsal,
         // If a prompt cannot be built, its template is wrong.

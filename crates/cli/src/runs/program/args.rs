@@ -78,14 +78,21 @@ const OWN_VERSION: &str = env!("CARGO_PKG_VERSION");
 struct LibraryVersion;
 
 /// Refuses a library of another version, before anything is written: what it says and hears may be different.
-fn same_version(library: &str) -> Result<LibraryVersion, String> {
+fn same_version(library: &str) -> Result<LibraryVersion, OtherVersion> {
     match library == OWN_VERSION {
         true => Ok(LibraryVersion),
-        false => Err(format!(
-            "the library has version {library}, and this program has version {OWN_VERSION}: install both from one \
-             release, and let RETOLD_PROGRAM name no other program"
-        )),
+        false => Err(OtherVersion { library: library.to_owned() }),
     }
+}
+
+/// The library that has started us is of another release.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the library has version {library}, and this program has version {OWN_VERSION}: install both from one release, and let \
+     RETOLD_PROGRAM name no other program"
+)]
+struct OtherVersion {
+    library: String,
 }
 
 impl ProcessArgs {

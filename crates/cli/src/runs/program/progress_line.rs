@@ -52,7 +52,7 @@ impl Drop for ProgressLine {
 
 fn line(session: &Session, elapsed: Duration) -> String {
     let summary = session.summary();
-    text(summary.answers, summary.failed, session.spending(), elapsed)
+    text(summary.answers, summary.failed, session.budget.spending(), elapsed)
 }
 
 fn text(answers: u64, failed: u64, spent: Spending, elapsed: Duration) -> String {

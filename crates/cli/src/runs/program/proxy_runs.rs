@@ -268,8 +268,8 @@ impl ProxyRuns {
 
     /// Ends a run, after waiting for the requests under way.
     async fn end(&self, name: &str, run: RunId, session: &Session) -> Result<Value, CliError> {
-        session.close();
-        session.idle().await;
+        session.work.close();
+        session.work.idle().await;
         session.compare_the_rest()?;
         let summary = session.summary();
         let object = said::object(run, &summary);
@@ -287,7 +287,7 @@ impl ProxyRuns {
     pub(super) async fn end_all(&self) -> Result<(), CliError> {
         let open = std::mem::take(&mut *lock(&self.open));
         for session in open.values().filter_map(|cell| cell.get()) {
-            session.1.close();
+            session.1.work.close();
         }
         let mut result = Ok(());
         for (name, cell) in open {

@@ -192,7 +192,7 @@ impl Program {
         };
         drop(progress);
         if code >= child::FIRST_OF_SIGNALS {
-            session.program_died();
+            session.work.note_death();
         }
         let outliving = match command.process {
             ProgramProcess::Child if code < child::FIRST_OF_SIGNALS => {
@@ -200,7 +200,7 @@ impl Program {
             }
             _ => Vec::new(),
         };
-        session.close();
+        session.work.close();
         wait_for_answers(&session).await;
         session.compare_the_rest()?;
         serving.abort();
@@ -268,7 +268,7 @@ fn bases(settings: &ProgramSettings) -> Result<Vec<(String, String)>, CliError> 
 
 /// Waits for the answers that the program did not wait for: they are paid for.
 async fn wait_for_answers(session: &Session) {
-    let soon = tokio::time::timeout(Duration::from_millis(500), session.idle());
+    let soon = tokio::time::timeout(Duration::from_millis(500), session.work.idle());
     if soon.await.is_ok() {
         return;
     }
@@ -278,7 +278,7 @@ async fn wait_for_answers(session: &Session) {
     ));
     let mut signals = Signals::listen();
     tokio::select! {
-        _ = tokio::time::timeout(PATIENCE, session.idle()) => {}
+        _ = tokio::time::timeout(PATIENCE, session.work.idle()) => {}
         _ = signals.next() => {}
     }
 }

@@ -21,6 +21,7 @@ use super::{PageReply, RunPageRequest};
 use crate::agreement::RunAgreement;
 use crate::error::PageError;
 use crate::job::JobState;
+use crate::job_error::JobError;
 use crate::runs::Notice;
 
 pub(super) use csv::csv;
@@ -97,7 +98,7 @@ impl RunPageRequest<'_> {
     }
 }
 
-fn unread(why: &str) -> String {
+fn unread(why: &JobError) -> String {
     format!("the decisions cannot be compared: {why}")
 }
 

@@ -166,10 +166,8 @@ pub(super) fn page(asked: &PageRequest<'_>) -> Result<PageReply, PageError> {
     let runs = [first.run, second.run];
     let key = [(first.run, first.head.seq), (second.run, second.head.seq)];
     let stand = asked.site.comparisons.stand(key, move |_| {
-        let readers = site.reader().and_then(|one| Ok((one, site.reader()?)));
-        let compared =
-            readers.and_then(|(one, other)| compare_runs(&site.studies, one, other, runs));
-        compared.map_err(|error| error.to_string())
+        let (one, other) = (site.reader()?, site.reader()?);
+        Ok(compare_runs(&site.studies, one, other, runs)?)
     });
     let compared = match stand {
         JobState::Running(done) => {
@@ -225,7 +223,7 @@ fn fill(
     data.tables.clone_from(&compared.tables);
     match &compared.figures {
         Ok(figures) => data.figures = figures.iter().cloned().map(headline).collect(),
-        Err(why) => data.no_figures = Some(why.clone()),
+        Err(why) => data.no_figures = Some(why.to_string()),
     }
     if let (Some(first), Some(second)) = (&data.first, &data.second) {
         data.other_seed =

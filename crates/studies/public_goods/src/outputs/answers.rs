@@ -57,7 +57,7 @@ fn read_answer(
     result: String,
 ) -> Result<CountedAnswer, OutputError> {
     let (call, sample) = (stage.call(turn), by.sample);
-    let missing = || OutputError::Missing { what: format!("the answer of {call} sample {sample}") };
+    let missing = || OutputError::NoAnswer { call: call.clone(), sample };
     let path = CallPath::new(call.clone()).map_err(|_| missing())?;
     let Some((time, Content::Text(text))) = record.answer_with_time(&path, sample)? else {
         return Err(missing());

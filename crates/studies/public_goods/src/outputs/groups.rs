@@ -28,7 +28,7 @@ pub(super) fn reasoning_groups(
     let mut points: BTreeMap<(u32, u32), Vec<Point>> = BTreeMap::new();
     for turn in &state.embedded {
         let call = Stage::Embedding.call(*turn);
-        let missing = || OutputError::Missing { what: format!("the vector of {call}") };
+        let missing = || OutputError::NoVector { call: call.clone() };
         let path = CallPath::new(call.clone()).map_err(|_| missing())?;
         match record.answer(&path, 0)? {
             Some(Content::Vector(vector)) => {

@@ -1,0 +1,32 @@
+//! Why work in the background could not be done.
+
+use retold::check::CheckError;
+use retold::log::LogError;
+use retold::parse::registry::RegistryError;
+use retold_archive::search::SearchError;
+use retold_figures::FiguresError;
+use retold_study::headline::HeadlineError;
+
+/// Why work in the background could not be done.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum JobError {
+    #[error("an internal error ended it")]
+    Panicked,
+    #[error(transparent)]
+    Log(#[from] LogError),
+    #[error(transparent)]
+    Search(#[from] SearchError),
+    #[error(transparent)]
+    Parser(#[from] RegistryError),
+    #[error(transparent)]
+    Check(#[from] CheckError),
+    #[error(transparent)]
+    Headline(#[from] HeadlineError),
+    #[error(transparent)]
+    Figures(#[from] FiguresError),
+    /// Two runs that are compared.
+    #[error("Runs of different experiments have no headline figures in common.")]
+    DifferentExperiments,
+    #[error("This kind of run has no headline figures.")]
+    NoFigures,
+}
