@@ -157,8 +157,8 @@ fn what_is_not_one_verdict_is_missing() {
     });
     let of = runs(&place)[0].1.clone();
     let url = server.base_url();
-    let judge = format!("score judge {of} --config judge.yaml --quiet --model openai");
-    let said = place.run(&format!("{judge} --base-url {url}"));
+    let judge = format!("score judge {of} --config judge.yaml --quiet --max-failed 1");
+    let said = place.run(&format!("{judge} --model openai --base-url {url}"));
     let mut shown = place.shown("score judge RUN --config judge.yaml", &said);
     let verdicts = runs(&place)[2].1.clone();
     let table = place.ok(&format!("table {verdicts} --table decisions --as jsonl"));

@@ -21,9 +21,15 @@ const MOST_OPTIONS: usize = 1000;
 const LONGEST_OPTION: usize = 1000;
 
 /// Some options, by the words that they are made of.
+#[derive(Default)]
 pub(super) struct Options {
     written: Vec<WrittenOption>,
-    root: OptionNode,
+    /// Each word of an option, with its number.
+    vocabulary: BTreeMap<String, u32>,
+    /// What options begin with: one more word leads from one beginning to the next. The empty one is 0.
+    next: BTreeMap<(u32, u32), u32>,
+    /// The options that have no more words.
+    ending: BTreeMap<u32, Vec<usize>>,
 }
 
 struct WrittenOption {
@@ -31,13 +37,6 @@ struct WrittenOption {
     text: String,
     /// Its words as a text must spell them, if letter case matters.
     spelling: Option<String>,
-}
-
-/// Options that begin with the same words.
-#[derive(Default)]
-struct OptionNode {
-    ending: Vec<usize>,
-    next: BTreeMap<String, OptionNode>,
 }
 
 impl Options {
@@ -50,7 +49,7 @@ impl Options {
             let message = format!("write from 1 to {MOST_OPTIONS} options");
             return Err(ConfigProblem::new(key, message));
         }
-        let mut made = Options { written: Vec::new(), root: OptionNode::default() };
+        let mut made = Options::default();
         for (n, option) in options.iter().enumerate() {
             let key = format!("{key}[{n}]");
             if option.trim() != option || option.is_empty() || option.len() > LONGEST_OPTION {
@@ -76,18 +75,22 @@ impl Options {
             Some(case) => case == LetterCase::Exact,
         };
         let spelling = is_exact.then(|| spelling(&words));
-        let mut node = &mut self.root;
+        let mut beginning = 0;
         for word in &words {
-            node = node.next.entry(word.text.to_lowercase()).or_default();
+            let known = self.vocabulary.len() as u32;
+            let word = *self.vocabulary.entry(word.text.to_lowercase()).or_insert(known);
+            let known = self.next.len() as u32 + 1;
+            beginning = *self.next.entry((beginning, word)).or_insert(known);
         }
+        let ending = self.ending.entry(beginning).or_default();
         let is_known = |other: &usize| match (&self.written[*other].spelling, &spelling) {
             (Some(one), Some(other)) => one == other,
             _ => true,
         };
-        if node.ending.iter().any(is_known) {
+        if ending.iter().any(is_known) {
             return Err("this option is there already");
         }
-        node.ending.push(self.written.len());
+        ending.push(self.written.len());
         self.written.push(WrittenOption { text: option.to_owned(), spelling });
         Ok(())
     }
@@ -117,18 +120,29 @@ impl Options {
         if words.get(at)?.joint != Joint::Apart {
             return None;
         }
-        let (mut node, mut end, mut longest) = (&self.root, at, None);
-        while let Some((next, after)) = node.step(words, end) {
-            (node, end) = (next, after);
+        let (mut beginning, mut end, mut longest) = (0, at, None);
+        while let Some((next, after)) = self.step(beginning, words, end) {
+            (beginning, end) = (next, after);
             if words.get(end).is_none_or(|word| word.joint == Joint::Apart) {
-                let fits = |option: &&usize| {
-                    let due = self.written[**option].spelling.as_ref();
+                let fits = |option: &usize| {
+                    let due = self.written[*option].spelling.as_ref();
                     due.is_none_or(|due| *due == spelling(&words[at..end]))
                 };
-                longest = node.ending.iter().find(fits).map(|option| (*option, end)).or(longest);
+                let ending = self.ending.get(&beginning).into_iter().flatten();
+                longest = ending.copied().find(fits).map(|option| (option, end)).or(longest);
             }
         }
         longest
+    }
+
+    /// The beginning that a word makes of another one, and the next word. A word that is divided is one if an option has
+    /// it.
+    fn step(&self, beginning: u32, words: &[Word<'_>], at: usize) -> Option<(u32, usize)> {
+        let next = |word: &str| self.next.get(&(beginning, *self.vocabulary.get(word)?)).copied();
+        let word = words.get(at)?.text.to_lowercase();
+        let rest = words.get(at + 1).filter(|rest| rest.joint == Joint::Broken);
+        let whole = rest.and_then(|rest| next(&(word.clone() + &rest.text.to_lowercase())));
+        whole.map(|next| (next, at + 2)).or_else(|| Some((next(&word)?, at + 1)))
     }
 
     /// The candidate where an option was found in these words, if it is one.
@@ -153,20 +167,6 @@ impl Options {
             Some(written) => Candidate::Doubtful(ReadingDoubt::Negated(written.to_owned())),
             None => Candidate::Certain(Value::from(self.written[option].text.as_str())),
         })
-    }
-}
-
-impl OptionNode {
-    /// The node after a word, and the next word. A word that a line break divides is one if an option has it.
-    fn step(&self, words: &[Word<'_>], at: usize) -> Option<(&OptionNode, usize)> {
-        let word = words.get(at)?.text.to_lowercase();
-        let rest = words.get(at + 1).filter(|rest| rest.joint == Joint::Broken);
-        let whole =
-            rest.and_then(|rest| self.next.get(&(word.clone() + &rest.text.to_lowercase())));
-        match whole {
-            Some(whole) => Some((whole, at + 2)),
-            None => self.next.get(&word).map(|next| (next, at + 1)),
-        }
     }
 }
 
