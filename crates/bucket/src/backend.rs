@@ -16,7 +16,7 @@ use crate::ledger_entry::NewEntry;
 use crate::marker;
 use crate::reader::BucketReader;
 use crate::repeated::RepeatedEvent;
-use crate::segments::{Place, Segments};
+use crate::segments::Segments;
 use crate::shared::Shared;
 use crate::snapshot::Snapshot;
 use crate::uncounted::uncounted_events;
@@ -108,18 +108,12 @@ async fn settle(segments: &Segments, run: RunId) -> Result<(), LogError> {
         return Ok(());
     }
     let first = segments.first(run).await?;
-    let mut entries = Vec::new();
-    for entry in &last.footer.entries {
-        let (mut number, mut holding) = (end.all, last.clone());
-        // The commit may be several segments.
-        while holding.footer.first() > entry.head.seq && number > end.segments + 1 {
-            number -= 1;
-            holding = segments.segment(run, Place::Object(number), entry.head.seq).await?;
-        }
-        let at_end = RepeatedEvent::of_segment(&holding, entry.head.seq);
-        entries.push(NewEntry::new(entry.what.as_str().into(), entry.head, &first, at_end));
-    }
-    segments.ledger.append(&entries).await?;
+    let entries = last.footer.entries.iter().map(|entry| {
+        // One of an earlier segment of the commit is not repeated.
+        let at_head = RepeatedEvent::of_segment(&last, entry.head.seq);
+        NewEntry::new(entry.what.as_str().into(), entry.head, &first, at_head)
+    });
+    segments.ledger.append(&entries.collect::<Vec<_>>()).await?;
     segments.end(run).await.map(drop)
 }
 

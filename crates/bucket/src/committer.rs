@@ -134,7 +134,7 @@ impl BucketCommitter {
         for (run, result) in results {
             match result {
                 Ok((end, hashes)) => {
-                    self.shared.segments.wrote(run, end);
+                    self.shared.segments.note_end(run, end);
                     self.ends.insert(run, end);
                     self.flushed.insert(run, hashes);
                 }

@@ -8,7 +8,7 @@
 //! PREFIX/retold.json                              makes the place a log
 //! PREFIX/runs/<run>/0000000001.jsonl.zst          segments: the events of a run
 //! PREFIX/ledger/0000000001.jsonl.zst              the ledger: which runs there are
-//! PREFIX/compacted/<run>/<seq>/directory          of a finished run: where its events are in the few objects beside this
+//! PREFIX/compacted/<run>/<seq>/..                 of a finished run: the same events in fewer segments, and a directory
 //! ```
 //!
 //! # The protocol
@@ -41,7 +41,6 @@ mod integrity;
 mod ledger;
 mod ledger_entry;
 mod ledger_pages;
-mod lost_ledger;
 mod marker;
 mod names;
 mod objects;

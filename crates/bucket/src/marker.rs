@@ -5,6 +5,7 @@ use retold::log::{Fault, LogError, SegmentFault};
 use serde::{Deserialize, Serialize};
 
 use crate::objects::{Created, Objects};
+use crate::packing::pack;
 use crate::segments::Segments;
 
 /// The format of the log.
@@ -44,9 +45,10 @@ pub(crate) async fn find(segments: &Segments) -> Result<Option<Fault>, LogError>
 /// marker after all.
 async fn marker_fault(objects: &Objects, segments: &Segments) -> Result<Option<Fault>, LogError> {
     let names = &segments.names;
-    let is_empty = objects.list(&names.ledger(), None).await?.is_empty()
-        && objects.list(&names.runs(), None).await?.is_empty();
-    // Another process may have created the log meanwhile: the marker comes first.
+    // The first object of the ledger comes before the marker.
+    let is_empty = objects.list(&names.ledger()).await?.len() <= 1
+        && objects.list(&names.runs()).await?.is_empty();
+    // Another process may have created the log meanwhile.
     if is_empty || objects.get(&names.marker()).await?.is_some() {
         return Ok(None);
     }
@@ -82,6 +84,9 @@ pub(crate) async fn create(segments: &Segments) -> Result<(), LogError> {
             if let Some(fault) = marker_fault(&objects, segments).await? {
                 return Err(LogError::damage(objects.name(), fault));
             }
+            let failed = |error| LogError::failure(objects.name(), error);
+            let no_entries = pack("").map_err(failed)?.into();
+            objects.create(&segments.names.ledger_object(0), &no_entries).await?;
             objects.create(&path, &marker(None)).await?
         }
     };

@@ -7,9 +7,10 @@ use retold::id::{RunId, Seq};
 use retold::log::LogError;
 use tokio::task::JoinHandle;
 
+use crate::names::Place;
 use crate::objects::TOGETHER;
 use crate::segment::{MOST_BYTES, Segment};
-use crate::segments::{Place, ReadSegment, Segments};
+use crate::segments::{ReadSegment, Segments};
 
 /// How many bytes of lines are read ahead, or one segment if it has more.
 const AHEAD_BYTES: u64 = 16 << 20;
@@ -55,11 +56,11 @@ impl ReadAhead {
             Some((of, at, read)) if is_next && (of, at) == (run, place) => match read.await {
                 Ok(Ok(segment)) if segment.footer.first() == seq => segment,
                 // Any error is met again here.
-                _ => segments.segment(run, place, seq).await?,
+                _ => segments.segment_with(run, place, seq).await?,
             },
             begun => {
                 begun.into_iter().chain(self.begun.drain(..)).for_each(|(.., read)| read.abort());
-                segments.segment(run, place, seq).await?
+                segments.segment_with(run, place, seq).await?
             }
         };
         let fitting = AHEAD_BYTES / segment.footer.bytes.max(1);

@@ -5,14 +5,13 @@ use std::sync::Arc;
 use retold::event::StoredEvent;
 use retold::id::{PromptHash, RunId, Seq};
 use retold::log::ledger::LedgerEntry;
-use retold::log::{Fault, KeptPiece, LogError, Reader, RunHead, Section, SegmentFault};
+use retold::log::{Fault, KeptPiece, LogError, Reader, RunHead, Section};
 use retold::prompt::Request;
 
-use crate::compaction::PromptTable;
 use crate::heads::heads;
 use crate::read_ahead::ReadAhead;
 use crate::search;
-use crate::segments::{Place, ReadSegment, Segments};
+use crate::segments::{ReadSegment, Segments};
 use crate::shared::Shared;
 use crate::snapshot::Snapshot;
 
@@ -29,14 +28,12 @@ pub(crate) struct BucketReader {
     last: Vec<ReadSegment>,
     /// Which of these had the request that was asked for last.
     asked: usize,
-    /// The table of requests of the compaction that was checked last, by its run and end.
-    table: Option<(RunId, Seq, PromptTable)>,
 }
 
 impl BucketReader {
     pub(crate) fn new(shared: Arc<Shared>, snapshot: Option<Arc<Snapshot>>) -> Self {
         let ahead = ReadAhead::default();
-        BucketReader { shared, snapshot, ahead, last: Vec::new(), asked: 0, table: None }
+        BucketReader { shared, snapshot, ahead, last: Vec::new(), asked: 0 }
     }
 
     /// The segment that has a request.
@@ -63,35 +60,6 @@ impl BucketReader {
         }
         Ok(found)
     }
-
-    /// Whether a request leads to the segment of a compaction that has it.
-    fn is_named(&mut self, prompt: PromptHash, read: &ReadSegment) -> Result<(), LogError> {
-        let Place::Compacted(end, number) = read.place else { return Ok(()) };
-        let run = read.segment.footer.run;
-        let table = match &self.table {
-            Some((of, to, table)) if (*of, *to) == (run, end) => table.clone(),
-            _ => {
-                let read = move |segments: Arc<Segments>| async move {
-                    match segments.compaction(run).await? {
-                        Some(compaction) => segments.prompt_table(&compaction).await,
-                        // It was read from it.
-                        None => Err(segments.without_directory(run, end)),
-                    }
-                };
-                let table = self.shared.wait(read)?;
-                self.table = Some((run, end, table.clone()));
-                table
-            }
-        };
-        if table.names(prompt, number) {
-            return Ok(());
-        }
-        let segments = &self.shared.segments;
-        let object = segments.names.directory(run, end).to_string();
-        let why = "it does not say in which segment the request is".to_owned();
-        let fault = SegmentFault::Changed { object, why };
-        Err(LogError::damage(segments.objects.name(), fault))
-    }
 }
 
 /// An event, if the ledger repeats it. The events after it are in the segments.
@@ -102,29 +70,16 @@ async fn repeated_event(segments: &Segments, run: RunId, seq: Seq) -> Option<Sto
 
 async fn events(
     segments: &Arc<Segments>,
-    snapshot: Option<&Snapshot>,
     ahead: &mut ReadAhead,
     (run, after): (RunId, Seq),
     limit: usize,
 ) -> Result<(Vec<StoredEvent>, Vec<ReadSegment>), LogError> {
     let mut end = segments.known_end(run);
     if after >= end.head.seq {
-        let found = match snapshot {
-            Some(snapshot) => snapshot.end(segments, run, end).await,
-            None => segments.end_after(run, end).await,
-        };
-        end = match found {
-            Ok(end) => end,
+        end = match segments.end_by_ledger(run).await {
             // What comes before the damage can be read.
             Err(LogError::Corrupt { seq, .. }) if after.next() < seq => segments.known_end(run),
-            // And so can what comes after it, for those who skip it.
-            Err(LogError::Corrupt { seq, fault, .. }) if after.next() > seq => {
-                let read = segments.after_damage(run, after, *fault).await?;
-                let later = read.iter().flat_map(|read| &read.segment.events);
-                let later = later.filter(|event| event.seq > after).take(limit).cloned();
-                return Ok((later.collect(), read.into_iter().collect()));
-            }
-            Err(error) => return Err(error),
+            found => found?,
         };
     }
     let (mut found, mut bytes, mut read) = (Vec::new(), 0, Vec::new());
@@ -163,15 +118,13 @@ impl Reader for BucketReader {
         limit: usize,
     ) -> Result<Vec<StoredEvent>, LogError> {
         let mut ahead = std::mem::take(&mut self.ahead);
-        let snapshot = self.snapshot.clone();
         let read = move |segments: Arc<Segments>| async move {
             if limit == 1
                 && let Some(event) = repeated_event(&segments, run, after.next()).await
             {
                 return Ok((Ok((vec![event], Vec::new())), ahead));
             }
-            let read = events(&segments, snapshot.as_deref(), &mut ahead, (run, after), limit);
-            let read = read.await;
+            let read = events(&segments, &mut ahead, (run, after), limit).await;
             Ok((read, ahead))
         };
         let (read, ahead) = self.shared.wait(read)?;
@@ -204,11 +157,8 @@ impl Reader for BucketReader {
         Ok(found.and_then(|read| read.segment.requests.get(&prompt).cloned()))
     }
 
-    /// In a compaction, a request is also looked up by its hash, which the reading of the segment does not show to work.
     fn check_request(&mut self, prompt: PromptHash) -> Result<bool, LogError> {
-        let Some(found) = self.asking(prompt)? else { return Ok(false) };
-        self.is_named(prompt, &found)?;
-        Ok(true)
+        Ok(self.asking(prompt)?.is_some())
     }
 
     fn model(&mut self, prompt: PromptHash) -> Result<Option<String>, LogError> {
@@ -227,10 +177,10 @@ impl Reader for BucketReader {
     /// A compaction has an index. Events that came after it have none here, so callers index them in memory.
     fn pieces(&mut self, run: RunId) -> Result<Vec<KeptPiece>, LogError> {
         self.shared.wait(move |segments| async move {
-            let Some(found) = segments.usable_compaction(run).await? else {
+            let Some(found) = segments.compaction(run).await? else {
                 return Ok(Vec::new());
             };
-            let has_gone_on = segments.end_at_first(run).await? != found.end();
+            let has_gone_on = segments.end_by_ledger(run).await? != found.end();
             Ok(found.pieces().filter(|kept| !has_gone_on || kept.is_whole()).collect())
         })
     }

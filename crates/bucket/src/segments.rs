@@ -1,7 +1,7 @@
 //! The segments of runs: where they are, and those that were read last.
 //!
 //! The events of a run that was compacted are read from the segments of its compaction, and those that came later from
-//! the segments behind it.
+//! the segments after it.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -16,7 +16,7 @@ use crate::asked_requests::AskedRequests;
 use crate::cache::Cache;
 use crate::compaction::Compaction;
 use crate::ledger::{KnownLedger, Ledger};
-use crate::names::Names;
+use crate::names::{Names, Place};
 use crate::objects::Objects;
 use crate::packing::UnpackBudget;
 use crate::recent::Recent;
@@ -47,15 +47,6 @@ pub(crate) struct Segments {
     pub(crate) unpacked: UnpackBudget,
 }
 
-/// Where a segment is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// It is an object: its number, from 1.
-    Object(u64),
-    /// It is in the compaction up to an event: its number there, from 0.
-    Compacted(Seq, usize),
-}
-
 /// Facts that were found out about runs.
 #[derive(Debug)]
 pub(crate) struct KnownSegments {
@@ -64,10 +55,10 @@ pub(crate) struct KnownSegments {
     /// The last event of segments whose footer was read.
     lasts: BTreeMap<RunId, BTreeMap<u64, Seq>>,
     asked: AskedRequests,
-    /// The compactions of runs: `None` for those that have none, and the error for those that are damaged.
-    pub(crate) compactions: BTreeMap<RunId, Result<Option<Arc<Compaction>>, LogError>>,
-    /// Blocks of directories, by the end of the compaction and the name of the block; `None` for those that are damaged.
-    pub(crate) blocks: Recent<(RunId, Seq, String), Option<Bytes>>,
+    /// The compactions of runs: `None` for those that have none.
+    pub(crate) compactions: BTreeMap<RunId, Option<Arc<Compaction>>>,
+    /// Blocks of directories, by the end of the compaction and the name of the block.
+    pub(crate) blocks: Recent<(RunId, Seq, String), Bytes>,
     recent: Recent<(RunId, Place), Arc<Segment>>,
     /// The versions (ETags) of segments in the store, for those that are kept on this machine.
     versions: BTreeMap<(RunId, u64), String>,
@@ -100,16 +91,13 @@ impl Segments {
         let _ = self.cache.set(cache);
     }
 
-    /// A segment that is kept on this machine, unless its bytes are not as they were written.
-    fn cached_segment(
-        &self,
-        object: &str,
-        version: &str,
-        key: (RunId, u64),
-        most: u64,
-    ) -> Option<Segment> {
-        let bytes = self.cache.get()?.get(object, version)?;
-        self.decode(object, key, &bytes, most).ok()
+    /// What the store would change if it changed a segment: the version under which that is kept on this machine.
+    fn version(&self, run: RunId, place: Place) -> Option<String> {
+        let known = self.lock();
+        match place {
+            Place::Object(number) => known.versions.get(&(run, number)).cloned(),
+            Place::Compacted(..) => Some(known.compactions.get(&run)?.as_ref()?.version.clone()),
+        }
     }
 
     /// A segment of at most so many bytes, within the budget of the log.
@@ -124,12 +112,6 @@ impl Segments {
         most: u64,
     ) -> Result<Segment, SegmentFault> {
         decode(object, key, bytes, Unpacking { budget: &self.unpacked, most })
-    }
-
-    fn keep(&self, object: &str, version: &str, bytes: &Bytes) {
-        if let Some(cache) = self.cache.get() {
-            cache.put(object, version, bytes);
-        }
     }
 
     /// Notes the versions of segments in the store, if they are kept on this machine.
@@ -172,95 +154,54 @@ impl Segments {
         if let Some(segment) = self.lock().recent.get(&(run, place)) {
             return Ok(segment);
         }
-        let corrupt = |fault| LogError::corrupt(run, first, fault);
-        let number = match (place, self.known_compaction(run)) {
-            (Place::Object(number), _) => number,
-            (Place::Compacted(end, number), Some(compaction)) => {
-                // It may have been compacted again.
-                let is_same = compaction.end().head.seq == end;
-                let number = if is_same { number } else { compaction.holding(first) };
-                return self.compaction_segment(run, &compaction, number, first, most).await;
-            }
-            (Place::Compacted(end, _), None) => return Err(self.without_directory(run, end)),
-        };
-        let path = self.names.segment(run, number);
+        let (path, key) = (self.names.segment_at(run, place), (run, place.number()));
         let object = path.to_string();
-        let version = self.lock().versions.get(&(run, number)).cloned();
-        let kept =
-            version.as_deref().and_then(|it| self.cached_segment(&object, it, (run, number), most));
-        if let Some(segment) = kept {
-            return Ok(self.read(run, number, segment));
+        let cache = self.cache.get().zip(self.version(run, place));
+        let kept = cache.as_ref().and_then(|(cache, version)| cache.get(&object, version));
+        // One that is not as it was written is read again.
+        if let Some(segment) = kept.and_then(|bytes| self.decode(&object, key, &bytes, most).ok()) {
+            return Ok(self.keep(run, place, segment));
         }
+        let corrupt = |fault| LogError::corrupt(run, first, fault);
         let Some(bytes) = self.objects.get(&path).await? else {
-            // It may have been removed after somebody compacted the run.
-            return match self.find_compaction(run).await {
-                Ok(Some(found)) if found.end().head.seq >= first => {
-                    self.compaction_segment(run, &found, found.holding(first), first, most).await
-                }
-                Err(LogError::Corrupt { fault, .. }) => Err(LogError::corrupt(run, first, *fault)),
-                Err(error) => Err(error),
-                Ok(_) => Err(corrupt(SegmentFault::Missing { object })),
-            };
+            return Err(corrupt(SegmentFault::Missing { object }));
         };
-        let segment = self.decode(&object, (run, number), &bytes, most).map_err(corrupt)?;
-        if let Some(version) = version {
-            self.keep(&object, &version, &bytes);
+        let segment = self.decode(&object, key, &bytes, most).map_err(corrupt)?;
+        if let Some((cache, version)) = cache {
+            cache.put(&object, &version, &bytes);
         }
-        Ok(self.read(run, number, segment))
+        Ok(self.keep(run, place, segment))
     }
 
-    /// Notes a segment that was read, and is an object of its own.
-    fn read(&self, run: RunId, number: u64, segment: Segment) -> Arc<Segment> {
+    /// Keeps a segment that was read, and notes what it has.
+    fn keep(&self, run: RunId, place: Place, segment: Segment) -> Arc<Segment> {
         let segment = Arc::new(segment);
         let mut known = self.lock();
-        known.lasts.entry(run).or_default().insert(number, segment.footer.last());
-        known.asked.note((run, number), segment.requests.keys());
-        known.recent.keep((run, Place::Object(number)), segment.clone(), segment.held as usize);
+        if let Place::Object(number) = place {
+            known.lasts.entry(run).or_default().insert(number, segment.footer.last());
+        }
+        known.asked.note((run, place), segment.requests.keys());
+        known.recent.keep((run, place), segment.clone(), segment.held as usize);
         segment
     }
 
-    /// The error for a compaction whose directory was there before.
-    pub(crate) fn without_directory(&self, run: RunId, end: Seq) -> LogError {
-        let object = self.names.directory(run, end).to_string();
-        LogError::corrupt(run, Seq(1), SegmentFault::Missing { object })
-    }
-
-    async fn compaction_segment(
+    /// The segment at a place, which has to have an event.
+    ///
+    /// # Errors
+    /// As [`segment`](Self::segment).
+    pub(crate) async fn segment_with(
         &self,
         run: RunId,
-        compaction: &Compaction,
-        number: usize,
-        first: Seq,
-        most: u64,
+        place: Place,
+        seq: Seq,
     ) -> Result<Arc<Segment>, LogError> {
-        let corrupt = |fault| LogError::corrupt(run, first, fault);
-        let key = (run, number as u64 + 1);
-        // The name of its part has the hash of that.
-        let (object, version) = (self.part_of(compaction, number).to_string(), number.to_string());
-        let is_it = |segment: &Segment| compaction.is_where_it_says(number, &segment.footer);
-        let kept = self.cached_segment(&object, &version, key, most).filter(is_it);
-        let segment = match kept {
-            Some(kept) => kept,
-            None => {
-                let (path, bytes) = self.compacted_bytes(compaction, number).await?;
-                let (object, bytes) = (path.to_string(), bytes.map_err(corrupt)?);
-                let segment = self.decode(&object, key, &bytes, most).map_err(corrupt)?;
-                if !is_it(&segment) {
-                    let why = "it does not have the events that its directory says".to_owned();
-                    return Err(corrupt(SegmentFault::Changed { object, why }));
-                }
-                self.keep(&object, &version, &bytes);
-                segment
-            }
-        };
-        let segment = Arc::new(segment);
-        let place = Place::Compacted(compaction.end().head.seq, number);
-        self.lock().recent.keep((run, place), segment.clone(), segment.held as usize);
-        Ok(segment)
-    }
-
-    fn known_compaction(&self, run: RunId) -> Option<Arc<Compaction>> {
-        self.lock().compactions.get(&run).cloned()?.ok().flatten()
+        let segment = self.segment(run, place, seq).await?;
+        if segment.footer.first() <= seq && seq <= segment.footer.last() {
+            return Ok(segment);
+        }
+        let object = self.names.segment_at(run, place).to_string();
+        let why = format!("it does not have event {seq}");
+        Err(LogError::corrupt(run, seq, SegmentFault::Changed { object, why }))
     }
 
     /// The segment that has an event, which is known to exist.
@@ -269,7 +210,7 @@ impl Segments {
     /// As [`segment`](Self::segment).
     pub(crate) async fn having(&self, run: RunId, seq: Seq) -> Result<Arc<Segment>, LogError> {
         let place = self.holding(run, seq).await?;
-        self.segment(run, place, seq).await
+        self.segment_with(run, place, seq).await
     }
 
     /// The first event of a run.
@@ -305,11 +246,11 @@ impl Segments {
             Err(error) => return Err(error),
         }
         let mut runs = self.ledger.last_read().await.runs();
-        let segments = self.objects.list(&self.names.runs(), None).await?.names;
-        let compacted = self.objects.list(&self.names.compactions(), None).await?.names;
+        let segments = self.objects.list(&self.names.runs()).await?;
+        let compacted = self.objects.list(&self.names.compactions()).await?;
         let of_segments = segments.iter().filter_map(|path| self.names.run_of(path));
         let of_compactions = compacted.iter().filter_map(|path| self.names.compaction_of(path));
-        for run in of_segments.chain(of_compactions.map(|(run, ..)| run)) {
+        for run in of_segments.chain(of_compactions.map(|(run, _)| run)) {
             if !runs.contains(&run) {
                 runs.push(run);
             }
@@ -322,7 +263,7 @@ impl Segments {
     /// # Errors
     /// As [`segment`](Self::segment).
     pub(crate) async fn holding(&self, run: RunId, seq: Seq) -> Result<Place, LogError> {
-        let compaction = self.usable_compaction(run).await?;
+        let compaction = self.compaction(run).await?;
         let compacted = compaction.as_ref().map_or(RunEnd::START, |found| found.end());
         if let Some(compaction) = compaction.filter(|_| seq <= compacted.head.seq) {
             return Ok(Place::Compacted(compacted.head.seq, compaction.holding(seq)));
@@ -363,15 +304,15 @@ impl Segments {
 
     /// Where the segment after another one is, as far as the end of the run is known.
     pub(crate) fn after(&self, run: RunId, place: Place) -> Option<Place> {
-        let next = match (place, self.known_compaction(run)) {
-            (Place::Object(number), _) => number + 1,
-            (Place::Compacted(end, number), Some(compaction)) => {
-                if number + 1 < compaction.segments() {
+        let next = match place {
+            Place::Object(number) => number + 1,
+            Place::Compacted(end, number) => {
+                let compaction = self.lock().compactions.get(&run).cloned()??;
+                if number < compaction.segments() {
                     return Some(Place::Compacted(end, number + 1));
                 }
                 compaction.end().segments + 1
             }
-            (Place::Compacted(..), None) => return None,
         };
         (next <= self.known_end(run).segments).then_some(Place::Object(next))
     }
@@ -399,8 +340,7 @@ impl Segments {
     /// As [`segment`](Self::segment).
     pub(crate) async fn asking(&self, prompt: PromptHash) -> Result<Option<ReadSegment>, LogError> {
         let found = self.lock().asked.holding(prompt);
-        let Some((run, number)) = found else { return Ok(None) };
-        let place = Place::Object(number);
+        let Some((run, place)) = found else { return Ok(None) };
         let segment = self.segment(run, place, Seq(1)).await?;
         // Another request may begin with the same bytes.
         let has = segment.requests.contains_key(&prompt);

@@ -22,7 +22,7 @@ pub(crate) async fn uncounted_events(
     let names = &segments.names;
     let listed = run.map_or_else(|| names.runs(), |run| names.run(run));
     let mut lasts: BTreeMap<RunId, u64> = BTreeMap::new();
-    for path in segments.objects.list(&listed, None).await?.names {
+    for path in segments.objects.list(&listed).await? {
         if let Some((run, number)) = segments.names.run_of(&path).zip(number_of(&path)) {
             lasts.insert(run, number);
         }

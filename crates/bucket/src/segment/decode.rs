@@ -101,20 +101,6 @@ pub(crate) fn decode(
     }
 }
 
-/// The footer of the segment `number` of a run. Its lines are not unpacked.
-///
-/// # Errors
-/// As [`decode`].
-pub(crate) fn footer(
-    object: &str,
-    key: (RunId, u64),
-    bytes: &[u8],
-) -> Result<Footer, SegmentFault> {
-    let changed = |why: String| SegmentFault::Changed { object: object.to_owned(), why };
-    let (_, footer) = split(bytes).map_err(changed)?;
-    read_footer(object, key, footer)
-}
-
 fn read_footer(
     object: &str,
     (run, number): (RunId, u64),

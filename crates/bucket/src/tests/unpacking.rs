@@ -7,6 +7,7 @@ use retold::prompt::Request;
 use serde_json::json;
 
 use super::{memory, objects, open, removed, replaced, some, started, unbounded};
+use crate::names::Names;
 use crate::packing::pack;
 use crate::segment::{NewSegment, decode, encode};
 use crate::writer::Writer;
@@ -95,8 +96,7 @@ fn answers_that_are_much_alike_can_be_read() {
 fn a_ledger_that_unpacks_to_more_than_its_size_allows_is_damaged() {
     let store = memory();
     started(&open(&store), RUN);
-    let mut names = objects(&store).into_iter();
-    let name = names.find(|name| name.as_ref().contains("ledger/")).unwrap();
+    let name = Names::new("lab".into()).ledger_object(1);
     let lines = format!("{{\"content\":\"{}\"}}\n", "x".repeat(1 << 20)).repeat(128);
     replaced(&store, &name, zstd::bulk::compress(lines.as_bytes(), 3).unwrap());
     // The runs can still be listed by their folders, but nobody writes after what cannot be read.
