@@ -31,17 +31,18 @@ pub struct BucketBackend {
 }
 
 impl BucketBackend {
-    /// A log that exists. If only `retold.json` is missing, it can be read, and nothing is written to it.
+    /// A log that exists.
     ///
     /// # Errors
-    /// [`LogError::Missing`] if there is none; [`LogError`] if the store cannot be read.
+    /// [`LogError::Missing`] if there is none; [`LogError::Damaged`] if only `retold.json` is missing; [`LogError`] if the
+    /// store cannot be read.
     pub fn open(
         store: Arc<dyn ObjectStore>,
         prefix: object_store::path::Path,
         name: &str,
     ) -> Result<Self, LogError> {
-        let mut shared = Shared::new(store, prefix, name)?;
-        shared.fault = shared.wait(|segments| async move { marker::find(&segments).await })?;
+        let shared = Shared::new(store, prefix, name)?;
+        shared.wait(|segments| async move { marker::find(&segments).await })?;
         Ok(BucketBackend { shared: Arc::new(shared), snapshot: None })
     }
 
@@ -140,7 +141,6 @@ impl Backend for BucketBackend {
     /// Within this process, and from processes on this machine that are alive. Between machines, the next segment of the
     /// run is the lease: it can be created once.
     fn lease(&self, run: RunId) -> Result<Lease, LogError> {
-        self.shared.is_sound()?;
         if !self.shared.leases().insert(run) {
             return Err(LogError::InUse { run, holder: String::new() });
         }
@@ -177,11 +177,10 @@ impl Backend for BucketBackend {
     }
 
     fn damage(&self) -> Option<Finding> {
-        self.shared.fault.clone().map(Finding::of_file)
+        None
     }
 
     fn committer(&self) -> Result<Box<dyn Committer>, LogError> {
-        self.shared.is_sound()?;
         let writer = Writer::new(self.shared.segments.objects.name())?;
         Ok(Box::new(BucketCommitter::new(self.shared.clone(), writer)))
     }

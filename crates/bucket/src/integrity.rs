@@ -12,9 +12,6 @@ use crate::run_end::RunEnd;
 use crate::segments::Segments;
 
 /// Objects that are missing, and objects that are not of a log.
-///
-/// # Errors
-/// [`LogError`] if the store cannot be read.
 pub(crate) async fn faults(segments: &Segments) -> Result<Vec<Fault>, LogError> {
     let names = &segments.names;
     let (numbers, mut faults) = numbers_of(&segments.objects.list(&names.ledger()).await?);

@@ -317,9 +317,6 @@ impl Ledger {
 
     /// Reads every object for itself, and not only the pages that stand for several: each is compared with those that it
     /// repeats.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read).
     pub(crate) async fn compare_each(&self) -> Result<(), LogError> {
         let (numbers, mut each) = (1..=self.read().await?.objects, Arc::default());
         let numbers: Vec<u64> = numbers.collect();

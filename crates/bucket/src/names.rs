@@ -10,7 +10,7 @@ pub(crate) struct Names {
 }
 
 /// Where a segment is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Place {
     /// Among the segments that were appended: its number, from 1.
     Object(u64),

@@ -77,9 +77,6 @@ impl Objects {
     }
 
     /// The bytes of an object; `None` if there is no such object.
-    ///
-    /// # Errors
-    /// [`LogError`] if the store cannot be read.
     pub(crate) async fn get(&self, path: &Path) -> Result<Option<Bytes>, LogError> {
         self.patiently(async || self.find(path).await).await
     }
@@ -93,9 +90,6 @@ impl Objects {
     }
 
     /// Some of the bytes of an object: fewer than asked for if it is shorter, and `None` if it does not exist.
-    ///
-    /// # Errors
-    /// [`LogError`] if the store cannot be read.
     pub(crate) async fn get_range(
         &self,
         path: &Path,
@@ -147,9 +141,6 @@ impl Objects {
     }
 
     /// The names of the objects below a folder, in order.
-    ///
-    /// # Errors
-    /// [`LogError`] if the store cannot be read.
     pub(crate) async fn list(&self, folder: &Path) -> Result<Vec<Path>, LogError> {
         let listed = self.list_up_to(usize::MAX, folder, None).await?;
         Ok(listed.into_iter().map(|about| about.location).collect())
@@ -176,9 +167,6 @@ impl Objects {
     }
 
     /// The numbers after `after` of the objects in a folder, of `most` objects at most.
-    ///
-    /// # Errors
-    /// [`LogError`] if the store cannot be read.
     pub(crate) async fn numbers(
         &self,
         folder: &Path,
@@ -199,9 +187,6 @@ impl Objects {
     }
 
     /// Several objects, in their order.
-    ///
-    /// # Errors
-    /// [`LogError`] if the store cannot be read.
     pub(crate) async fn get_all(&self, paths: Vec<Path>) -> Result<Vec<Option<Bytes>>, LogError> {
         let gets = paths.into_iter().map(|path| {
             let objects = self.clone();

@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 use crate::names::Place;
 use crate::objects::TOGETHER;
 use crate::segment::{MOST_BYTES, Segment};
-use crate::segments::{ReadSegment, Segments};
+use crate::segments::Segments;
 
 /// How many bytes of lines are read ahead, or one segment if it has more.
 const AHEAD_BYTES: u64 = 16 << 20;
@@ -24,7 +24,7 @@ type BegunRead = JoinHandle<Result<Arc<Segment>, LogError>>;
 /// The segments that a reader reads in order.
 #[derive(Debug, Default)]
 pub(crate) struct ReadAhead {
-    last: Option<(RunId, ReadSegment)>,
+    last: Option<(RunId, Place, Arc<Segment>)>,
     begun: VecDeque<(RunId, Place, BegunRead)>,
     /// How many segments are read ahead: more with each that was read in order, so that a look-up reads one.
     window: usize,
@@ -41,17 +41,15 @@ impl ReadAhead {
         segments: &Arc<Segments>,
         run: RunId,
         seq: Seq,
-    ) -> Result<ReadSegment, LogError> {
+    ) -> Result<Arc<Segment>, LogError> {
         let place = segments.holding(run, seq).await?;
-        if let Some((of, last)) = &self.last
-            && (*of, last.place) == (run, place)
+        if let Some((of, at, last)) = &self.last
+            && (*of, *at) == (run, place)
         {
             return Ok(last.clone());
         }
-        let is_next = self
-            .last
-            .as_ref()
-            .is_some_and(|(of, last)| *of == run && last.segment.footer.last().next() == seq);
+        let follows = |last: &Segment| last.footer.last().next() == seq;
+        let is_next = self.last.as_ref().is_some_and(|(of, _, last)| *of == run && follows(last));
         let segment = match self.begun.pop_front() {
             Some((of, at, read)) if is_next && (of, at) == (run, place) => match read.await {
                 Ok(Ok(segment)) if segment.footer.first() == seq => segment,
@@ -66,15 +64,14 @@ impl ReadAhead {
         let fitting = AHEAD_BYTES / segment.footer.bytes.max(1);
         let most = usize::try_from(fitting).unwrap_or(TOGETHER).clamp(1, TOGETHER);
         self.window = if is_next { (self.window * 2).clamp(1, most) } else { 0 };
-        let found = ReadSegment { place, segment };
-        self.last = Some((run, found.clone()));
-        self.begin(segments, run, &found);
-        Ok(found)
+        self.last = Some((run, place, segment.clone()));
+        self.begin(segments, run, place);
+        Ok(segment)
     }
 
     /// Begins to read what follows.
-    fn begin(&mut self, segments: &Arc<Segments>, run: RunId, from: &ReadSegment) {
-        let mut last = self.begun.back().map_or(from.place, |(_, place, _)| *place);
+    fn begin(&mut self, segments: &Arc<Segments>, run: RunId, from: Place) {
+        let mut last = self.begun.back().map_or(from, |(_, place, _)| *place);
         while self.begun.len() < self.window {
             let Some(place) = segments.after(run, last) else { return };
             let segments = segments.clone();

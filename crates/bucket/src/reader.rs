@@ -11,7 +11,7 @@ use retold::prompt::Request;
 use crate::heads::heads;
 use crate::read_ahead::ReadAhead;
 use crate::search;
-use crate::segments::{ReadSegment, Segments};
+use crate::segments::Segments;
 use crate::shared::Shared;
 use crate::snapshot::Snapshot;
 
@@ -24,48 +24,14 @@ pub(crate) struct BucketReader {
     /// The runs that it lists; `None` for one that lists those that there are now.
     snapshot: Option<Arc<Snapshot>>,
     ahead: ReadAhead,
-    /// The segments of the events that were read last, or the one whose request was: the next request is usually in them.
-    last: Vec<ReadSegment>,
-    /// Which of these had the request that was asked for last.
-    asked: usize,
+    /// The run that was read last: a request is usually of that.
+    last: Option<RunId>,
 }
 
 impl BucketReader {
     pub(crate) fn new(shared: Arc<Shared>, snapshot: Option<Arc<Snapshot>>) -> Self {
-        let ahead = ReadAhead::default();
-        BucketReader { shared, snapshot, ahead, last: Vec::new(), asked: 0 }
+        BucketReader { shared, snapshot, ahead: ReadAhead::default(), last: None }
     }
-
-    /// The segment that has a request.
-    fn asking(&mut self, prompt: PromptHash) -> Result<Option<ReadSegment>, LogError> {
-        // Requests are mostly asked for in their order.
-        let count = self.last.len();
-        let mut order = (self.asked..count).chain(0..self.asked.min(count));
-        let has = |at: &usize| self.last[*at].segment.requests.contains_key(&prompt);
-        if let Some(at) = order.find(has) {
-            self.asked = at;
-            return Ok(Some(self.last[at].clone()));
-        }
-        let near = self.last.last().map(|read| read.segment.footer.run);
-        let find = move |segments: Arc<Segments>| async move {
-            if let Some(found) = segments.asking(prompt).await? {
-                return Ok(Some(found));
-            }
-            let found = search::requests(&segments, &prompt.to_string(), 1, near).await?;
-            Ok(found.into_values().next())
-        };
-        let found = self.shared.wait(find)?;
-        if let Some(found) = &found {
-            (self.last, self.asked) = (vec![found.clone()], 0);
-        }
-        Ok(found)
-    }
-}
-
-/// An event, if the ledger repeats it. The events after it are in the segments.
-async fn repeated_event(segments: &Segments, run: RunId, seq: Seq) -> Option<StoredEvent> {
-    let ledger = segments.ledger.last_read().await;
-    ledger.repeated_event(run, seq)
 }
 
 async fn events(
@@ -73,17 +39,23 @@ async fn events(
     ahead: &mut ReadAhead,
     (run, after): (RunId, Seq),
     limit: usize,
-) -> Result<(Vec<StoredEvent>, Vec<ReadSegment>), LogError> {
+) -> Result<Vec<StoredEvent>, LogError> {
+    let mut due = after.next();
+    // The events after one that the ledger repeats are in the segments.
+    if limit == 1
+        && let Some(event) = segments.ledger.last_read().await.repeated_event(run, due)
+    {
+        return Ok(vec![event]);
+    }
     let mut end = segments.known_end(run);
     if after >= end.head.seq {
         end = match segments.end_by_ledger(run).await {
             // What comes before the damage can be read.
-            Err(LogError::Corrupt { seq, .. }) if after.next() < seq => segments.known_end(run),
+            Err(LogError::Corrupt { seq, .. }) if due < seq => segments.known_end(run),
             found => found?,
         };
     }
-    let (mut found, mut bytes, mut read) = (Vec::new(), 0, Vec::new());
-    let mut due = after.next();
+    let (mut found, mut bytes) = (Vec::new(), 0);
     while due <= end.head.seq && found.len() < limit && bytes < MOST_BYTES {
         let next = match ahead.having(segments, run, due).await {
             Ok(next) => next,
@@ -91,13 +63,12 @@ async fn events(
             Err(_) if !found.is_empty() => break,
             Err(error) => return Err(error),
         };
-        let of_segment = next.segment.events.iter().filter(|event| event.seq >= due);
+        let of_segment = next.events.iter().filter(|event| event.seq >= due);
         found.extend(of_segment.take(limit - found.len()).cloned());
-        due = next.segment.footer.last().next();
-        bytes += next.segment.footer.bytes;
-        read.push(next);
+        due = next.footer.last().next();
+        bytes += next.footer.bytes;
     }
-    Ok((found, read))
+    Ok(found)
 }
 
 impl Reader for BucketReader {
@@ -117,23 +88,15 @@ impl Reader for BucketReader {
         after: Seq,
         limit: usize,
     ) -> Result<Vec<StoredEvent>, LogError> {
+        self.last = Some(run);
         let mut ahead = std::mem::take(&mut self.ahead);
         let read = move |segments: Arc<Segments>| async move {
-            if limit == 1
-                && let Some(event) = repeated_event(&segments, run, after.next()).await
-            {
-                return Ok((Ok((vec![event], Vec::new())), ahead));
-            }
             let read = events(&segments, &mut ahead, (run, after), limit).await;
             Ok((read, ahead))
         };
         let (read, ahead) = self.shared.wait(read)?;
         self.ahead = ahead;
-        let (events, segments) = read?;
-        if !segments.is_empty() {
-            (self.last, self.asked) = (segments, 0);
-        }
-        Ok(events)
+        read
     }
 
     fn ledger(&mut self, after: u64, limit: usize) -> Result<Vec<LedgerEntry>, LogError> {
@@ -153,12 +116,21 @@ impl Reader for BucketReader {
     }
 
     fn request(&mut self, prompt: PromptHash) -> Result<Option<Request>, LogError> {
-        let found = self.asking(prompt)?;
-        Ok(found.and_then(|read| read.segment.requests.get(&prompt).cloned()))
+        if let Some(found) = self.shared.segments.recent_request(prompt) {
+            return Ok(Some(found));
+        }
+        let near = self.last;
+        self.shared.wait(move |segments| async move {
+            if let Some(found) = segments.known_request(prompt).await? {
+                return Ok(Some(found));
+            }
+            let mut found = search::requests(&segments, &prompt.to_string(), 1, near).await?;
+            Ok(found.remove(&prompt))
+        })
     }
 
     fn check_request(&mut self, prompt: PromptHash) -> Result<bool, LogError> {
-        Ok(self.asking(prompt)?.is_some())
+        Ok(self.request(prompt)?.is_some())
     }
 
     fn model(&mut self, prompt: PromptHash) -> Result<Option<String>, LogError> {
@@ -200,9 +172,6 @@ impl Reader for BucketReader {
     }
 
     fn integrity(&mut self) -> Result<Vec<Fault>, LogError> {
-        let found = self
-            .shared
-            .wait(|segments| async move { crate::integrity::faults(&segments).await })?;
-        Ok(self.shared.fault.iter().cloned().chain(found).collect())
+        self.shared.wait(|segments| async move { crate::integrity::faults(&segments).await })
     }
 }

@@ -64,9 +64,6 @@ impl Segments {
 
     /// The end of a run, looked for only if it may have another one than when that was last found out: a run that had ended
     /// by the ledger when that was last read stays as it is until it is read again.
-    ///
-    /// # Errors
-    /// As [`end`](Self::end).
     pub(crate) async fn end_by_ledger(&self, run: RunId) -> Result<RunEnd, LogError> {
         let mut known = self.known_end(run);
         if known == RunEnd::START
@@ -84,9 +81,6 @@ impl Segments {
     }
 
     /// The last segment of a run with this end, whether it counts or not.
-    ///
-    /// # Errors
-    /// As [`segment`](Self::segment).
     pub(crate) async fn last(&self, run: RunId, end: RunEnd) -> Result<Arc<Segment>, LogError> {
         match end.all > end.segments {
             true => self.segment(run, Place::Object(end.all), end.head.seq.next()).await,

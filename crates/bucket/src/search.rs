@@ -5,23 +5,21 @@ use std::collections::BTreeMap;
 use futures::{StreamExt, TryStreamExt};
 use retold::id::{PromptHash, RunId, Seq};
 use retold::log::LogError;
+use retold::prompt::Request;
 
-use crate::segments::{ReadSegment, Segments};
+use crate::segments::Segments;
 
 /// The number of runs that are searched at once: the requests found in each are in memory.
 const RUNS_TOGETHER: usize = 4;
 
-/// Up to `limit` requests whose hashes begin with these hex digits, each with a segment that has it. The runs are searched
+/// Up to `limit` requests whose hashes begin with these hex digits. The runs are searched
 /// from the last one to the first, but for `near`, which comes before them.
-///
-/// # Errors
-/// [`LogError`] if a segment cannot be read.
 pub(crate) async fn requests(
     segments: &Segments,
     prefix: &str,
     limit: usize,
     near: Option<RunId>,
-) -> Result<BTreeMap<PromptHash, ReadSegment>, LogError> {
+) -> Result<BTreeMap<PromptHash, Request>, LogError> {
     let mut found = BTreeMap::new();
     let all = segments.runs().await?.into_iter().rev().filter(|run| Some(*run) != near);
     let runs = near.into_iter().chain(all);
@@ -43,7 +41,7 @@ async fn of_run(
     segments: &Segments,
     run: RunId,
     prefix: &str,
-) -> Result<BTreeMap<PromptHash, ReadSegment>, LogError> {
+) -> Result<BTreeMap<PromptHash, Request>, LogError> {
     let end = segments.end_by_ledger(run).await?;
     let mut found = BTreeMap::new();
     let mut next = match end.head.seq {
@@ -52,9 +50,11 @@ async fn of_run(
     };
     while let Some(place) = next {
         let segment = segments.segment(run, place, Seq(1)).await?;
-        let read = ReadSegment { place, segment };
-        let has = |hash: &&PromptHash| hash.to_string().starts_with(prefix);
-        found.extend(read.segment.requests.keys().filter(has).map(|hash| (*hash, read.clone())));
+        for (hash, request) in &segment.requests {
+            if hash.to_string().starts_with(prefix) {
+                found.insert(*hash, request.clone());
+            }
+        }
         next = segments.after(run, place);
     }
     Ok(found)

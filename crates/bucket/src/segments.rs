@@ -11,6 +11,7 @@ use bytes::Bytes;
 use retold::event::StoredEvent;
 use retold::id::{PromptHash, RunId, Seq};
 use retold::log::{EventFault, LogError, SegmentFault};
+use retold::prompt::Request;
 
 use crate::asked_requests::AskedRequests;
 use crate::cache::Cache;
@@ -28,13 +29,6 @@ const KEPT_BYTES: usize = 64 << 20;
 
 /// How many bytes of directories are kept.
 const KEPT_BLOCKS: usize = 64 << 20;
-
-/// A segment, and where it was read.
-#[derive(Debug, Clone)]
-pub(crate) struct ReadSegment {
-    pub(crate) place: Place,
-    pub(crate) segment: Arc<Segment>,
-}
 
 /// The segments of all runs.
 #[derive(Debug)]
@@ -101,9 +95,6 @@ impl Segments {
     }
 
     /// A segment of at most so many bytes, within the budget of the log.
-    ///
-    /// # Errors
-    /// [`SegmentFault`].
     pub(crate) fn decode(
         &self,
         object: &str,
@@ -141,9 +132,6 @@ impl Segments {
     }
 
     /// The same, if it has at most so many bytes; a larger one is refused as damaged.
-    ///
-    /// # Errors
-    /// As [`segment`](Self::segment).
     pub(crate) async fn segment_within(
         &self,
         run: RunId,
@@ -186,9 +174,6 @@ impl Segments {
     }
 
     /// The segment at a place, which has to have an event.
-    ///
-    /// # Errors
-    /// As [`segment`](Self::segment).
     pub(crate) async fn segment_with(
         &self,
         run: RunId,
@@ -205,18 +190,12 @@ impl Segments {
     }
 
     /// The segment that has an event, which is known to exist.
-    ///
-    /// # Errors
-    /// As [`segment`](Self::segment).
     pub(crate) async fn having(&self, run: RunId, seq: Seq) -> Result<Arc<Segment>, LogError> {
         let place = self.holding(run, seq).await?;
         self.segment_with(run, place, seq).await
     }
 
     /// The first event of a run.
-    ///
-    /// # Errors
-    /// As [`segment`](Self::segment).
     pub(crate) async fn first(&self, run: RunId) -> Result<StoredEvent, LogError> {
         let first = self.having(run, Seq(1)).await?;
         let missing = || LogError::corrupt(run, Seq(1), EventFault::NoEvents);
@@ -224,18 +203,12 @@ impl Segments {
     }
 
     /// All runs, in the order in which they came into the log.
-    ///
-    /// # Errors
-    /// [`LogError`] if the store cannot be read.
     pub(crate) async fn runs(&self) -> Result<Vec<RunId>, LogError> {
         self.runs_of(self.ledger.read().await).await
     }
 
     /// The runs that a ledger has, in the order in which they came into the log. If it is damaged, also those that only have
     /// segments.
-    ///
-    /// # Errors
-    /// [`LogError`] if the store cannot be read.
     pub(crate) async fn runs_of(
         &self,
         ledger: Result<Arc<KnownLedger>, LogError>,
@@ -259,9 +232,6 @@ impl Segments {
     }
 
     /// Where the segment is that has an event, which is known to exist.
-    ///
-    /// # Errors
-    /// As [`segment`](Self::segment).
     pub(crate) async fn holding(&self, run: RunId, seq: Seq) -> Result<Place, LogError> {
         let compaction = self.compaction(run).await?;
         let compacted = compaction.as_ref().map_or(RunEnd::START, |found| found.end());
@@ -334,16 +304,21 @@ impl Segments {
         Ok(None)
     }
 
-    /// A segment that was read before and has this request.
-    ///
-    /// # Errors
-    /// As [`segment`](Self::segment).
-    pub(crate) async fn asking(&self, prompt: PromptHash) -> Result<Option<ReadSegment>, LogError> {
+    /// A request of a segment that was read before, and is still in memory.
+    pub(crate) fn recent_request(&self, prompt: PromptHash) -> Option<Request> {
+        let known = self.lock();
+        let segment = known.recent.get(&known.asked.holding(prompt)?)?;
+        segment.requests.get(&prompt).cloned()
+    }
+
+    /// A request of a segment that was read before.
+    pub(crate) async fn known_request(
+        &self,
+        prompt: PromptHash,
+    ) -> Result<Option<Request>, LogError> {
         let found = self.lock().asked.holding(prompt);
         let Some((run, place)) = found else { return Ok(None) };
-        let segment = self.segment(run, place, Seq(1)).await?;
         // Another request may begin with the same bytes.
-        let has = segment.requests.contains_key(&prompt);
-        Ok(has.then_some(ReadSegment { place, segment }))
+        Ok(self.segment(run, place, Seq(1)).await?.requests.get(&prompt).cloned())
     }
 }

@@ -18,17 +18,11 @@ pub(crate) struct Snapshot {
 
 impl Snapshot {
     /// The ledger.
-    ///
-    /// # Errors
-    /// As [`Ledger::read`](crate::ledger::Ledger::read).
     pub(crate) async fn ledger(&self, segments: &Segments) -> Result<Arc<KnownLedger>, LogError> {
         self.ledger.get_or_try_init(|| segments.ledger.read()).await.cloned()
     }
 
     /// The runs, in the order in which they came into the log.
-    ///
-    /// # Errors
-    /// [`LogError`] if the store cannot be read.
     pub(crate) async fn heads(&self, segments: &Arc<Segments>) -> Result<Vec<RunHead>, LogError> {
         let list = || async { heads(segments, self.ledger(segments).await).await };
         self.heads.get_or_try_init(list).await.cloned()

@@ -12,9 +12,6 @@ use crate::segments::Segments;
 
 /// The last commits of a run, or of all, that do not count, since the ledger does not have their entries: see
 /// [`run_end`](crate::run_end). An import that is not complete announces nothing yet.
-///
-/// # Errors
-/// [`LogError`] if the store cannot be read.
 pub(crate) async fn uncounted_events(
     segments: &Arc<Segments>,
     run: Option<RunId>,

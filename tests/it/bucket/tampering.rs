@@ -54,7 +54,7 @@ const FIRST_OF_LEDGER: &str = "ledger/0000000001.jsonl.zst";
 
 const LAST_OF_LEDGER: &str = "ledger/0000000004.jsonl.zst";
 
-const CASES: [Case; 16] = [
+const CASES: [Case; 15] = [
     Case {
         name: "a byte of a segment is changed",
         tamper: |log| log.changed(log.segment(4), |bytes| bytes[30] ^= 1),
@@ -171,13 +171,6 @@ const CASES: [Case; 16] = [
         is_sound: true,
         log_notices: false,
     },
-    Case {
-        name: "the marker is missing",
-        tamper: |log| log.lab.remove("retold.json"),
-        verify: |_| "the object retold.json is missing, which makes this place a log".to_owned(),
-        is_sound: true,
-        log_notices: true,
-    },
 ];
 
 /// Names of objects in a bucket begin with the prefix of the log.
@@ -243,26 +236,31 @@ fn of_a_bucket_the_same_is_said() {
 
 /// Nobody starts a new log among the runs of one whose marker is gone.
 #[test]
-fn nothing_is_written_to_a_place_whose_marker_is_missing() {
+fn a_place_whose_marker_is_missing_is_not_read_or_written_before_it_is_back() {
     let lab = Lab::folder();
     lab.ok("run small.yaml --quiet --no-outputs");
     let whole = lab.everything();
     lab.remove("retold.json");
-    for args in
-        ["run small.yaml --quiet --set seed=2", "run --resume latest", "copy --from other.db"]
-    {
+    for args in [
+        "run small.yaml --quiet --set seed=2",
+        "run --resume latest",
+        "copy --from other.db",
+        "log",
+        "verify",
+    ] {
         lab.place.ok("run small.yaml --quiet --log other.db --no-outputs");
         let said = match args.strip_prefix("copy ") {
             Some(rest) => lab.run(&format!("copy {rest} --to {}", lab.log)),
             None => lab.run(args),
         };
         assert_eq!(said.code, 1, "{args}: {}{}", said.out, said.err);
-        assert!(said.err.contains("the object retold.json is missing"), "{args}: {}", said.err);
-        assert!(said.err.contains("put retold.json back"), "{args}: {}", said.err);
+        let text = format!("{}{}", said.out, said.err);
+        assert!(text.contains("the object retold.json is missing"), "{args}: {text}");
+        let is_hinted = args == "verify" || said.err.contains("put retold.json back");
+        assert!(is_hinted, "{args}: {}", said.err);
     }
     assert_eq!(lab.everything().len(), whole.len() - 1);
     // What is said to help does.
-    lab.ok("copy --to rescued.db");
     lab.put("retold.json", br#"{"format":1,"retold":"log"}"#.to_vec());
     lab.ok("verify");
     lab.ok("replay latest --quiet");

@@ -28,9 +28,6 @@ impl Segments {
     }
 
     /// The same, looked for again: somebody may have compacted the run.
-    ///
-    /// # Errors
-    /// As [`compaction`](Self::compaction).
     pub(crate) async fn find_compaction(
         &self,
         run: RunId,

@@ -122,9 +122,6 @@ impl Compaction {
 }
 
 /// The bytes of a directory; `lasts` has the last event of each segment of the compaction.
-///
-/// # Errors
-/// An error of the encoder.
 pub(super) fn encode(
     run: RunId,
     end: RunEnd,

@@ -74,9 +74,6 @@ pub(crate) async fn compact(
 }
 
 /// Puts the events of a run up to an end into objects of a compaction. Those that are there already stay.
-///
-/// # Errors
-/// As [`compact`].
 async fn make(
     segments: &Arc<Segments>,
     run: RunId,
@@ -87,7 +84,7 @@ async fn make(
     let mut head = Head::START;
     while head.seq < end.head.seq {
         let read = ahead.having(segments, run, head.seq.next()).await?;
-        let Segment { footer, events, requests, held: _ } = &*read.segment;
+        let Segment { footer, events, requests, held: _ } = &*read;
         if footer.follows != head {
             let fault = retold::log::EventFault::Hash;
             return Err(LogError::corrupt(run, head.seq.next(), fault));

@@ -62,9 +62,6 @@ impl SegmentLines {
     }
 
     /// The segment: the compressed lines, and a footer, of which the number of bytes is filled in.
-    ///
-    /// # Errors
-    /// [`LogError::Failed`] if it cannot be compressed.
     pub(crate) fn pack(self, footer: Footer) -> Result<(Vec<u8>, Footer), LogError> {
         let footer = Footer { bytes: self.text.len() as u64, ..footer };
         let failed = |error: std::io::Error| LogError::failure("a segment", error);
