@@ -16,6 +16,7 @@ use crate::ledger_entry::NewEntry;
 use crate::marker;
 use crate::reader::BucketReader;
 use crate::repeated::RepeatedEvent;
+use crate::run_end::RunEnd;
 use crate::segments::Segments;
 use crate::shared::Shared;
 use crate::snapshot::Snapshot;
@@ -76,6 +77,8 @@ impl BucketBackend {
     /// several times which runs there are asks the store once.
     #[must_use]
     pub fn as_of_now(&self) -> Self {
+        // Somebody may have compacted a run since.
+        self.shared.segments.lock().compactions.retain(|_, found| found.is_some());
         BucketBackend { shared: self.shared.clone(), snapshot: Some(Arc::default()) }
     }
 
@@ -91,7 +94,7 @@ impl BucketBackend {
 /// Completes the last commit of a run if the process that wrote its segments died before the ledger had its entries.
 async fn settle(segments: &Segments, run: RunId) -> Result<(), LogError> {
     let end = segments.end(run).await?;
-    if end.all == 0 {
+    if end == RunEnd::START {
         return Ok(());
     }
     let last = segments.last(run, end).await?;
@@ -101,7 +104,7 @@ async fn settle(segments: &Segments, run: RunId) -> Result<(), LogError> {
         let holder = format!(" ({writer})");
         return Err(LogError::InUse { run, holder });
     }
-    if end.all == end.segments {
+    if end.undecided.is_none() {
         return Ok(());
     }
     // The rest of this commit was never written: the import has to be repeated.
@@ -161,7 +164,7 @@ impl Backend for BucketBackend {
                 Err(error) => return Err(error),
             }
             let end = segments.known_end(run);
-            if end.all == 0 {
+            if end == RunEnd::START {
                 return Ok(None);
             }
             Ok(Some(segments.last(run, end).await?.last_writer()))

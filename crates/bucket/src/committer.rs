@@ -205,27 +205,28 @@ impl RunCommit {
             let (now, later) = left.split_at(fitting(left));
             let more = is_begun || !later.is_empty();
             let entries = if more { Vec::new() } else { announced.clone() };
-            let number = end.segments + 1;
-            let new = NewSegment { run, number, events: now, writer: &writer, more, entries };
+            let first = end.head.seq.next();
+            let new = NewSegment { run, events: now, writer: &writer, more, entries };
             let (bytes, footer) = encode(new)?;
-            let path = segments.names.segment(run, number);
+            let path = segments.names.segment(run, first);
             match segments.objects.create(&path, &Bytes::from(bytes)).await? {
                 Created::Here => {
-                    end = RunEnd { segments: number, all: number, head: footer.reaches };
+                    end = RunEnd::at(footer.reaches);
                     left = later;
                 }
                 Created::Other(found) => {
                     let there = segments
-                        .decode(path.as_ref(), (run, number), &found, MOST_BYTES)
-                        .map_err(|fault| LogError::corrupt(run, footer.first(), fault))?;
+                        .decode(path.as_ref(), (run, first), &found, MOST_BYTES)
+                        .map_err(|fault| LogError::corrupt(run, first, fault))?;
                     let Some(known) = same_history(left, &there, is_copy) else {
                         let holder = format!(" ({})", there.footer.writer);
                         return Err(LogError::InUse { run, holder });
                     };
-                    end = RunEnd { segments: number, all: number, head: there.footer.reaches };
+                    end = RunEnd::at(there.footer.reaches);
                     left = left.get(known..).unwrap_or(&[]);
                 }
             }
+            segments.note_segments(run, [(first, None)]);
         }
         if announced.is_empty() {
             return Ok((end, Vec::new()));

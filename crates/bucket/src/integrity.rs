@@ -4,18 +4,21 @@ use std::collections::BTreeMap;
 
 use object_store::path::Path;
 use retold::id::{RunId, Seq};
-use retold::log::{Fault, LogError, SegmentFault};
+use retold::log::{Fault, Head, LogError, SegmentFault};
 
 use crate::ledger_entry::KnownEntry;
 use crate::names::{Place, number_of};
-use crate::run_end::RunEnd;
 use crate::segments::Segments;
 
 /// Objects that are missing, and objects that are not of a log.
 pub(crate) async fn faults(segments: &Segments) -> Result<Vec<Fault>, LogError> {
     let names = &segments.names;
     let (numbers, mut faults) = numbers_of(&segments.objects.list(&names.ledger()).await?);
-    faults.extend(gaps(&numbers, 0, &|number| names.ledger_object(number)));
+    // One that is missing stands for those after it.
+    let gaps = std::iter::once(0).chain(numbers.iter().map(|number| number + 1)).zip(&numbers);
+    for (due, _) in gaps.filter(|(due, number)| due < number) {
+        faults.push(SegmentFault::Missing { object: names.ledger_object(due).to_string() }.into());
+    }
     let is_whole = match segments.ledger.compare_each().await {
         Ok(()) => true,
         Err(LogError::CorruptLedger { fault }) => {
@@ -62,15 +65,13 @@ pub(crate) async fn faults(segments: &Segments) -> Result<Vec<Fault>, LogError> 
         let (numbers, foreign) = numbers_of(&paths);
         faults.extend(foreign);
         let compacted = match segments.find_compaction(run).await {
-            Ok(found) => found.map_or(RunEnd::START, |found| found.end()),
+            Ok(found) => found.map_or(Head::START, |found| found.end().head),
             // It is reported when the run is read.
             Err(LogError::Corrupt { .. }) => continue,
             Err(error) => return Err(error),
         };
-        let (replaced, later) =
-            numbers.split_at(numbers.partition_point(|number| *number <= compacted.segments));
-        faults.extend(replaced_segments(segments, run, replaced, compacted).await?);
-        faults.extend(gaps(later, compacted.segments + 1, &|number| names.segment(run, number)));
+        let replaced = numbers.into_iter().map(Seq).filter(|first| *first <= compacted.seq);
+        faults.extend(replaced_segments(segments, run, replaced.rev(), compacted).await?);
         if is_whole && !is_named(run) && has_counted(segments, run).await? {
             faults.push(SegmentFault::Unnamed { run }.into());
         }
@@ -81,8 +82,8 @@ pub(crate) async fn faults(segments: &Segments) -> Result<Vec<Fault>, LogError> 
 /// True if a run has events that count. (One that cannot be read is reported when the run is read.)
 async fn has_counted(segments: &Segments, run: RunId) -> Result<bool, LogError> {
     match segments.end(run).await {
-        Ok(end) => Ok(end.segments > 0),
-        Err(LogError::Corrupt { .. }) => Ok(segments.known_end(run).segments > 0),
+        Ok(end) => Ok(end.head != Head::START),
+        Err(LogError::Corrupt { .. }) => Ok(segments.known_end(run).head != Head::START),
         Err(error) => Err(error),
     }
 }
@@ -110,21 +111,22 @@ async fn find_misquote(segments: &Segments, known: &KnownEntry) -> Option<Fault>
 async fn replaced_segments(
     segments: &Segments,
     run: RunId,
-    numbers: &[u64],
-    compacted: RunEnd,
+    last_first: impl Iterator<Item = Seq>,
+    compacted: Head,
 ) -> Result<Vec<Fault>, LogError> {
     let mut faults = Vec::new();
-    // The segment after the one that is looked at, and which end of the run it follows.
-    let mut next = (compacted.segments + 1, compacted.head);
-    for number in numbers.iter().rev() {
-        match segments.segment(run, Place::Object(*number), Seq(u64::MAX)).await {
+    // The end that the segment after the one that is looked at follows.
+    let mut next = compacted;
+    for first in last_first {
+        match segments.segment(run, Place::Object(first), Seq(u64::MAX)).await {
             Ok(segment) => {
-                if *number + 1 == next.0 && segment.footer.reaches != next.1 {
-                    let object = segments.names.segment(run, *number).to_string();
+                let reaches = segment.footer.reaches;
+                if reaches.seq == next.seq && reaches != next {
+                    let object = segments.names.segment(run, first).to_string();
                     let why = "its events are not those of the compacted run".to_owned();
                     faults.push(SegmentFault::Changed { object, why }.into());
                 }
-                next = (*number, segment.footer.follows);
+                next = segment.footer.follows;
             }
             Err(LogError::Corrupt { fault, .. }) => faults.push(*fault),
             Err(error) => return Err(error),
@@ -144,17 +146,4 @@ fn numbers_of(paths: &[Path]) -> (Vec<u64>, Vec<Fault>) {
 fn foreign_object(path: &Path) -> Option<Fault> {
     let is_of_system = path.filename().is_some_and(|name| name.starts_with('.'));
     (!is_of_system).then(|| SegmentFault::Foreign { object: path.to_string() }.into())
-}
-
-/// The objects that are missing before the last; the first has the number `due`.
-fn gaps(numbers: &[u64], mut due: u64, name: &dyn Fn(u64) -> Path) -> Vec<Fault> {
-    let mut faults = Vec::new();
-    for number in numbers {
-        // One that is named stands for those after it.
-        if due < *number {
-            faults.push(SegmentFault::Missing { object: name(due).to_string() }.into());
-        }
-        due = number + 1;
-    }
-    faults
 }

@@ -258,7 +258,8 @@ impl Ledger {
             self.read_large_pages(known).await?;
             listing = self.objects.numbers(&folder, known.objects, usize::MAX, name).await?;
         }
-        let (after, mut listed) = (known.objects, listing.numbers);
+        let after = known.objects;
+        let mut listed: Vec<u64> = listing.numbers.into_iter().map(|(number, _)| number).collect();
         if after == 0 && listed.first() != Some(&0) {
             return Err(missing(&name(0)));
         }

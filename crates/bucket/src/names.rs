@@ -12,17 +12,17 @@ pub(crate) struct Names {
 /// Where a segment is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Place {
-    /// Among the segments that were appended: its number, from 1.
-    Object(u64),
-    /// In the compaction up to an event: its number there, from 1.
-    Compacted(Seq, u64),
+    /// Among the segments that were appended: its first event.
+    Object(Seq),
+    /// In the compaction up to an event: its first event.
+    Compacted(Seq, Seq),
 }
 
 impl Place {
-    /// Its number, which is in its footer, too.
-    pub(crate) fn number(self) -> u64 {
+    /// The first event of the segment.
+    pub(crate) fn first(self) -> Seq {
         match self {
-            Place::Object(number) | Place::Compacted(_, number) => number,
+            Place::Object(first) | Place::Compacted(_, first) => first,
         }
     }
 }
@@ -60,9 +60,9 @@ impl Names {
         self.below(&["runs", &run.to_string()])
     }
 
-    /// A segment, counted from 1.
-    pub(crate) fn segment(&self, run: RunId, number: u64) -> Path {
-        self.below(&["runs", &run.to_string(), &file(number)])
+    /// A segment, by its first event.
+    pub(crate) fn segment(&self, run: RunId, first: Seq) -> Path {
+        self.below(&["runs", &run.to_string(), &file(first.0)])
     }
 
     /// The run that an object is a segment of.
@@ -91,14 +91,14 @@ impl Names {
     /// A segment, wherever it is.
     pub(crate) fn segment_at(&self, run: RunId, place: Place) -> Path {
         match place {
-            Place::Object(number) => self.segment(run, number),
-            Place::Compacted(end, number) => self.compacted_segment(run, end, number),
+            Place::Object(first) => self.segment(run, first),
+            Place::Compacted(end, first) => self.compacted_segment(run, end, first),
         }
     }
 
-    /// A segment of that compaction, counted from 1.
-    pub(crate) fn compacted_segment(&self, run: RunId, end: Seq, number: u64) -> Path {
-        self.below(&["compacted", &run.to_string(), &folder(end), &file(number)])
+    /// A segment of that compaction, by its first event.
+    pub(crate) fn compacted_segment(&self, run: RunId, end: Seq, first: Seq) -> Path {
+        self.below(&["compacted", &run.to_string(), &folder(end), &file(first.0)])
     }
 
     /// The run and the event of the compaction that an object belongs to.
@@ -158,9 +158,9 @@ mod tests {
     #[test]
     fn names_are_listed_in_their_order_and_say_their_number() {
         let names = Names::new(Path::from("lab/log"));
-        let first = names.segment(RunId([0xab; 8]), 1);
+        let first = names.segment(RunId([0xab; 8]), Seq(1));
         assert_eq!(first.as_ref(), "lab/log/runs/abababababababab/0000000001.jsonl.zst");
-        assert!(first < names.segment(RunId([0xab; 8]), 10));
+        assert!(first < names.segment(RunId([0xab; 8]), Seq(10)));
         assert_eq!(number_of(&names.ledger_object(17)), Some(17));
         for other in ["lab/1.jsonl.zst", "lab/0000000001.jsonl", "lab"] {
             assert_eq!(number_of(&Path::from(other)), None, "{other}");
@@ -173,7 +173,7 @@ mod tests {
         let (run, end) = (RunId([0xab; 8]), Seq(2730));
         let directory = names.directory(run, end);
         assert_eq!(directory.as_ref(), "lab/log/compacted/abababababababab/0000002730/directory");
-        for path in [directory, names.compacted_segment(run, end, 1)] {
+        for path in [directory, names.compacted_segment(run, end, Seq(1))] {
             assert_eq!(names.compaction_of(&path), Some((run, end)));
         }
         for other in ["0000002730/x", "2730/directory", "directory", "0000002730/directory/x"] {

@@ -43,12 +43,10 @@ pub(crate) struct Objects {
 }
 
 /// The objects in a folder that have numbers for names.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct NumberedObjects {
-    /// The numbers, in order.
-    pub(crate) numbers: Vec<u64>,
-    /// What changes if an object does (its ETag), for those of which the store says it.
-    pub(crate) tags: Vec<(u64, String)>,
+    /// The numbers, in order, each with what changes if the object does (its ETag), if the store says it.
+    pub(crate) numbers: Vec<(u64, Option<String>)>,
     /// Whether there may be more of them than were asked for.
     pub(crate) is_cut: bool,
 }
@@ -176,14 +174,9 @@ impl Objects {
     ) -> Result<NumberedObjects, LogError> {
         let offset = (after > 0).then(|| name(after));
         let listed = self.list_up_to(most, folder, offset.as_ref()).await?;
-        let mut found = NumberedObjects { is_cut: listed.len() >= most, ..Default::default() };
-        for ObjectMeta { location, e_tag, .. } in listed {
-            if let Some(number) = number_of(&location) {
-                found.numbers.push(number);
-                found.tags.extend(e_tag.map(|tag| (number, tag)));
-            }
-        }
-        Ok(found)
+        let is_cut = listed.len() >= most;
+        let numbered = |about: ObjectMeta| Some((number_of(&about.location)?, about.e_tag));
+        Ok(NumberedObjects { numbers: listed.into_iter().filter_map(numbered).collect(), is_cut })
     }
 
     /// Several objects, in their order.

@@ -45,6 +45,7 @@ impl ReadAhead {
         let place = segments.holding(run, seq).await?;
         if let Some((of, at, last)) = &self.last
             && (*of, *at) == (run, place)
+            && last.footer.last() >= seq
         {
             return Ok(last.clone());
         }

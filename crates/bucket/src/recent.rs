@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// Values that were read last, up to a number of bytes; at least the last of them.
+/// Values that were read last, up to a number of bytes, or of values of size 1; at least the last of them.
 #[derive(Debug)]
 pub(crate) struct Recent<K, V> {
     most: usize,
@@ -37,5 +37,25 @@ impl<K: Ord + Clone, V: Clone> Recent<K, V> {
         {
             self.bytes -= self.values.remove(&oldest).map_or(0, |(_, bytes)| bytes);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_values_are_forgotten_but_never_the_last() {
+        let mut recent = Recent::new(10);
+        for n in 0..5 {
+            recent.keep(n, n, 3);
+        }
+        recent.keep(4, 99, 3);
+        assert_eq!(
+            [0, 1, 2, 3, 4].map(|n| recent.get(&n)),
+            [None, None, Some(2), Some(3), Some(4)]
+        );
+        recent.keep(5, 5, 1000);
+        assert_eq!([4, 5].map(|n| recent.get(&n)), [None, Some(5)]);
     }
 }

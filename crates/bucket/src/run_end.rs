@@ -21,16 +21,19 @@ use crate::segments::Segments;
 /// The end of a run as readers see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RunEnd {
-    /// The last segment that counts.
-    pub(crate) segments: u64,
-    /// The last one that there is.
-    pub(crate) all: u64,
     /// The last event that counts.
     pub(crate) head: Head,
+    /// The first event of the last segment, if that does not count.
+    pub(crate) undecided: Option<Seq>,
 }
 
 impl RunEnd {
-    pub(crate) const START: RunEnd = RunEnd { segments: 0, all: 0, head: Head::START };
+    pub(crate) const START: RunEnd = RunEnd::at(Head::START);
+
+    /// The end of a run of which all segments count.
+    pub(crate) const fn at(head: Head) -> Self {
+        RunEnd { head, undecided: None }
+    }
 }
 
 impl Segments {
@@ -51,7 +54,7 @@ impl Segments {
             // Somebody may have written meanwhile: events that the ledger knew then are there now.
             (end, damage) = self.end_by_segments(run).await?;
             if damage.is_none() && end.head.seq < claimed {
-                let object = self.names.segment(run, end.all + 1).to_string();
+                let object = self.names.segment(run, end.head.seq.next()).to_string();
                 damage = Some(SegmentFault::Missing { object }.into());
             }
         }
@@ -82,9 +85,9 @@ impl Segments {
 
     /// The last segment of a run with this end, whether it counts or not.
     pub(crate) async fn last(&self, run: RunId, end: RunEnd) -> Result<Arc<Segment>, LogError> {
-        match end.all > end.segments {
-            true => self.segment(run, Place::Object(end.all), end.head.seq.next()).await,
-            false => self.having(run, end.head.seq).await,
+        match end.undecided {
+            Some(first) => self.segment(run, Place::Object(first), end.head.seq.next()).await,
+            None => self.having(run, end.head.seq).await,
         }
     }
 
@@ -97,20 +100,22 @@ impl Segments {
         {
             known = compaction.end();
         }
-        let name = |number| self.names.segment(run, number);
+        let name = |first| self.names.segment(run, Seq(first));
+        let folder = self.names.run(run);
         let listed =
-            self.objects.numbers(&self.names.run(run), known.segments, usize::MAX, name).await?;
-        let numbers = listed.numbers;
-        self.note_versions(run, listed.tags);
-        let all = numbers.last().copied().unwrap_or(known.segments);
-        let (mut end, mut damage) = (RunEnd { all, ..known }, None);
-        for number in numbers.into_iter().rev() {
-            match self.segment(run, Place::Object(number), known.head.seq.next()).await {
+            self.objects.numbers(&folder, known.head.seq.0, usize::MAX, name).await?.numbers;
+        let firsts: Vec<Seq> = listed.iter().map(|(first, _)| Seq(*first)).collect();
+        self.note_segments(run, firsts.iter().copied().zip(listed.into_iter().map(|(_, tag)| tag)));
+        let last = firsts.last().copied();
+        let (mut end, mut damage) = (RunEnd { undecided: last, ..known }, None);
+        for first in firsts.into_iter().rev() {
+            match self.segment(run, Place::Object(first), known.head.seq.next()).await {
                 Ok(segment) => {
                     let Footer { more, entries, reaches, .. } = &segment.footer;
                     // Only the last commit can be undecided.
-                    if !more && (number < all || self.are_in(run, entries).await?) {
-                        end = RunEnd { segments: number, all, head: *reaches };
+                    let is_last = Some(first) == last;
+                    if !more && (!is_last || self.are_in(run, entries).await?) {
+                        end = RunEnd { head: *reaches, undecided: last.filter(|_| !is_last) };
                         break;
                     }
                 }

@@ -4,7 +4,6 @@
 //! the segments after it.
 
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use bytes::Bytes;
@@ -13,7 +12,6 @@ use retold::id::{PromptHash, RunId, Seq};
 use retold::log::{EventFault, LogError, SegmentFault};
 use retold::prompt::Request;
 
-use crate::asked_requests::AskedRequests;
 use crate::cache::Cache;
 use crate::compaction::Compaction;
 use crate::ledger::{KnownLedger, Ledger};
@@ -22,10 +20,13 @@ use crate::objects::Objects;
 use crate::packing::UnpackBudget;
 use crate::recent::Recent;
 use crate::run_end::RunEnd;
-use crate::segment::{Footer, MOST_BYTES, Segment, Unpacking, decode};
+use crate::segment::{MOST_BYTES, Segment, Unpacking, decode};
 
 /// How many bytes of segments that were read are kept.
 const KEPT_BYTES: usize = 64 << 20;
+
+/// Of how many requests it is known where they are.
+const KNOWN_REQUESTS: usize = 1 << 19;
 
 /// How many bytes of directories are kept.
 const KEPT_BLOCKS: usize = 64 << 20;
@@ -46,28 +47,27 @@ pub(crate) struct Segments {
 pub(crate) struct KnownSegments {
     /// The ends of runs: what counted once counts for good.
     pub(crate) ends: BTreeMap<RunId, RunEnd>,
-    /// The last event of segments whose footer was read.
-    lasts: BTreeMap<RunId, BTreeMap<u64, Seq>>,
-    asked: AskedRequests,
+    /// The segments that were appended, by their first events, with their versions in the store (ETags).
+    listed: BTreeMap<RunId, BTreeMap<Seq, Option<String>>>,
+    /// Where requests are, by the beginnings of their hashes: else each request that is not in memory would be looked for in
+    /// all segments.
+    asked: Recent<u64, (RunId, Place)>,
     /// The compactions of runs: `None` for those that have none.
     pub(crate) compactions: BTreeMap<RunId, Option<Arc<Compaction>>>,
     /// Blocks of directories, by the end of the compaction and the name of the block.
     pub(crate) blocks: Recent<(RunId, Seq, String), Bytes>,
     recent: Recent<(RunId, Place), Arc<Segment>>,
-    /// The versions (ETags) of segments in the store, for those that are kept on this machine.
-    versions: BTreeMap<(RunId, u64), String>,
 }
 
 impl Default for KnownSegments {
     fn default() -> Self {
         KnownSegments {
             ends: BTreeMap::new(),
-            lasts: BTreeMap::new(),
-            asked: AskedRequests::default(),
+            listed: BTreeMap::new(),
+            asked: Recent::new(KNOWN_REQUESTS),
             compactions: BTreeMap::new(),
             blocks: Recent::new(KEPT_BLOCKS),
             recent: Recent::new(KEPT_BYTES),
-            versions: BTreeMap::new(),
         }
     }
 }
@@ -89,7 +89,7 @@ impl Segments {
     fn version(&self, run: RunId, place: Place) -> Option<String> {
         let known = self.lock();
         match place {
-            Place::Object(number) => known.versions.get(&(run, number)).cloned(),
+            Place::Object(first) => known.listed.get(&run)?.get(&first)?.clone(),
             Place::Compacted(..) => Some(known.compactions.get(&run)?.as_ref()?.version.clone()),
         }
     }
@@ -98,19 +98,20 @@ impl Segments {
     pub(crate) fn decode(
         &self,
         object: &str,
-        key: (RunId, u64),
+        key: (RunId, Seq),
         bytes: &[u8],
         most: u64,
     ) -> Result<Segment, SegmentFault> {
         decode(object, key, bytes, Unpacking { budget: &self.unpacked, most })
     }
 
-    /// Notes the versions of segments in the store, if they are kept on this machine.
-    pub(crate) fn note_versions(&self, run: RunId, tags: Vec<(u64, String)>) {
-        if self.cache.get().is_some() {
-            let tags = tags.into_iter().map(|(number, tag)| ((run, number), tag));
-            self.lock().versions.extend(tags);
-        }
+    /// Notes segments of a run, with their versions.
+    pub(crate) fn note_segments(
+        &self,
+        run: RunId,
+        segments: impl IntoIterator<Item = (Seq, Option<String>)>,
+    ) {
+        self.lock().listed.entry(run).or_default().extend(segments);
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, KnownSegments> {
@@ -142,7 +143,7 @@ impl Segments {
         if let Some(segment) = self.lock().recent.get(&(run, place)) {
             return Ok(segment);
         }
-        let (path, key) = (self.names.segment_at(run, place), (run, place.number()));
+        let (path, key) = (self.names.segment_at(run, place), (run, place.first()));
         let object = path.to_string();
         let cache = self.cache.get().zip(self.version(run, place));
         let kept = cache.as_ref().and_then(|(cache, version)| cache.get(&object, version));
@@ -165,10 +166,9 @@ impl Segments {
     fn keep(&self, run: RunId, place: Place, segment: Segment) -> Arc<Segment> {
         let segment = Arc::new(segment);
         let mut known = self.lock();
-        if let Place::Object(number) = place {
-            known.lasts.entry(run).or_default().insert(number, segment.footer.last());
+        for prompt in segment.requests.keys() {
+            known.asked.keep(beginning(*prompt), (run, place), 1);
         }
-        known.asked.note((run, place), segment.requests.keys());
         known.recent.keep((run, place), segment.clone(), segment.held as usize);
         segment
     }
@@ -181,12 +181,16 @@ impl Segments {
         seq: Seq,
     ) -> Result<Arc<Segment>, LogError> {
         let segment = self.segment(run, place, seq).await?;
-        if segment.footer.first() <= seq && seq <= segment.footer.last() {
+        let (last, next) = (segment.footer.last(), segment.footer.last().next());
+        if last >= seq {
             return Ok(segment);
         }
-        let object = self.names.segment_at(run, place).to_string();
-        let why = format!("it does not have event {seq}");
-        Err(LogError::corrupt(run, seq, SegmentFault::Changed { object, why }))
+        let next = match place {
+            Place::Object(_) => Place::Object(next),
+            Place::Compacted(end, _) => Place::Compacted(end, next),
+        };
+        let object = self.names.segment_at(run, next).to_string();
+        Err(LogError::corrupt(run, seq, SegmentFault::Missing { object }))
     }
 
     /// The segment that has an event, which is known to exist.
@@ -233,81 +237,38 @@ impl Segments {
 
     /// Where the segment is that has an event, which is known to exist.
     pub(crate) async fn holding(&self, run: RunId, seq: Seq) -> Result<Place, LogError> {
-        let compaction = self.compaction(run).await?;
-        let compacted = compaction.as_ref().map_or(RunEnd::START, |found| found.end());
-        if let Some(compaction) = compaction.filter(|_| seq <= compacted.head.seq) {
-            return Ok(Place::Compacted(compacted.head.seq, compaction.holding(seq)));
-        }
-        let end = self.known_end(run);
-        let (mut low, mut high) = (compacted.segments + 1, end.segments);
-        // A run is mostly read from its beginning.
-        if seq == compacted.head.seq.next() {
-            return Ok(Place::Object(low));
-        }
+        if let Some(compaction) = self.compaction(run).await?
+            && let Some(first) = compaction.holding(seq)
         {
-            let known = self.lock();
-            // The known neighbours leave less to look at.
-            for (number, last) in known.lasts.get(&run).into_iter().flatten() {
-                if last.next() == seq {
-                    return Ok(Place::Object(number + 1));
-                }
-                if *last < seq {
-                    low = low.max(number + 1);
-                } else {
-                    high = high.min(*number);
-                }
-            }
+            return Ok(Place::Compacted(compaction.end().head.seq, first));
         }
-        while low < high {
-            let middle = low + (high - low) / 2;
-            match self.readable_in(run, middle..=high, seq).await? {
-                Some((number, footer)) if footer.last() < seq => low = number + 1,
-                Some((number, footer)) if footer.first() <= seq => {
-                    return Ok(Place::Object(number));
-                }
-                // It is before it, or in one that cannot be read.
-                _ => high = middle,
-            }
-        }
-        Ok(Place::Object(low))
+        let known = self.lock();
+        let before = known.listed.get(&run).and_then(|listed| listed.range(..=seq).next_back());
+        Ok(Place::Object(before.map_or(Seq(1), |(first, _)| *first)))
     }
 
     /// Where the segment after another one is, as far as the end of the run is known.
     pub(crate) fn after(&self, run: RunId, place: Place) -> Option<Place> {
-        let next = match place {
-            Place::Object(number) => number + 1,
-            Place::Compacted(end, number) => {
-                let compaction = self.lock().compactions.get(&run).cloned()??;
-                if number < compaction.segments() {
-                    return Some(Place::Compacted(end, number + 1));
+        let known = self.lock();
+        let last = match place {
+            Place::Object(first) => first,
+            Place::Compacted(end, first) => {
+                let compaction = known.compactions.get(&run)?.as_ref()?;
+                if let Some(next) = compaction.after(first) {
+                    return Some(Place::Compacted(end, next));
                 }
-                compaction.end().segments + 1
+                end
             }
         };
-        (next <= self.known_end(run).segments).then_some(Place::Object(next))
-    }
-
-    /// The first of some segments that can be read.
-    async fn readable_in(
-        &self,
-        run: RunId,
-        numbers: RangeInclusive<u64>,
-        seq: Seq,
-    ) -> Result<Option<(u64, Footer)>, LogError> {
-        for number in numbers {
-            match self.segment(run, Place::Object(number), seq).await {
-                Ok(segment) => return Ok(Some((number, segment.footer.clone()))),
-                Err(LogError::Corrupt { .. }) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(None)
+        let end = known.ends.get(&run)?.head.seq;
+        let (next, _) = known.listed.get(&run)?.range(last.next()..).next()?;
+        (*next <= end).then_some(Place::Object(*next))
     }
 
     /// A request of a segment that was read before, and is still in memory.
     pub(crate) fn recent_request(&self, prompt: PromptHash) -> Option<Request> {
         let known = self.lock();
-        let segment = known.recent.get(&known.asked.holding(prompt)?)?;
+        let segment = known.recent.get(&known.asked.get(&beginning(prompt))?)?;
         segment.requests.get(&prompt).cloned()
     }
 
@@ -316,9 +277,14 @@ impl Segments {
         &self,
         prompt: PromptHash,
     ) -> Result<Option<Request>, LogError> {
-        let found = self.lock().asked.holding(prompt);
+        let found = self.lock().asked.get(&beginning(prompt));
         let Some((run, place)) = found else { return Ok(None) };
         // Another request may begin with the same bytes.
         Ok(self.segment(run, place, Seq(1)).await?.requests.get(&prompt).cloned())
     }
+}
+
+/// The first eight bytes of a hash.
+fn beginning(prompt: PromptHash) -> u64 {
+    prompt.as_bytes().first_chunk().map_or(0, |first| u64::from_be_bytes(*first))
 }

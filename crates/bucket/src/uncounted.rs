@@ -26,7 +26,7 @@ pub(crate) async fn uncounted_events(
     }
     let mut found = Vec::new();
     for (run, last) in lasts {
-        if last <= segments.known_end(run).segments {
+        if last <= segments.known_end(run).head.seq.0 {
             continue;
         }
         let end = match segments.end(run).await {
@@ -35,7 +35,7 @@ pub(crate) async fn uncounted_events(
             Err(LogError::Corrupt { .. }) => continue,
             Err(error) => return Err(error),
         };
-        if end.all > end.segments {
+        if end.undecided.is_some() {
             let last = segments.last(run, end).await?;
             found.extend(announced_events(run, &last, end.head.seq.next()));
         }

@@ -36,7 +36,7 @@ impl Tampered<'_> {
 
     fn after_last(&self) -> String {
         let folder = self.last().rsplit_once('/').unwrap().0;
-        format!("{folder}/{:010}.jsonl.zst", self.segments.len() + 1)
+        format!("{folder}/0000009999.jsonl.zst")
     }
 
     fn changed(&self, name: &str, change: impl FnOnce(&mut Vec<u8>)) {
@@ -76,17 +76,18 @@ const CASES: [Case; 15] = [
             log.lab.put(log.segment(2), other);
             log.lab.put(log.segment(4), one);
         },
-        verify: |log| format!("{} holds segment 4 of run {}", log.segment(2), log.runs[0]),
+        verify: |log| format!("{} holds the segment of run {}", log.segment(2), log.runs[0]),
         is_sound: false,
         log_notices: true,
     },
     Case {
         name: "a segment of another run is in its place",
         tamper: |log| {
-            let other = format!("runs/{}/0000000002.jsonl.zst", log.runs[1]);
-            log.lab.put(log.segment(2), log.lab.object(&other));
+            let of_other = format!("runs/{}/", log.runs[1]);
+            let (_, other) = log.whole.iter().filter(|(name, _)| name.starts_with(&of_other)).nth(1).unwrap();
+            log.lab.put(log.segment(2), other.clone());
         },
-        verify: |log| format!("{} holds segment 2 of run {}", log.segment(2), log.runs[1]),
+        verify: |log| format!("{} holds the segment of run {}", log.segment(2), log.runs[1]),
         is_sound: false,
         log_notices: true,
     },
@@ -128,7 +129,7 @@ const CASES: [Case; 15] = [
     Case {
         name: "the last segment is there twice",
         tamper: |log| log.lab.put(&log.after_last(), log.lab.object(log.last())),
-        verify: |log| format!("the object {} holds segment ", log.after_last()),
+        verify: |log| format!("the object {} holds the segment of run ", log.after_last()),
         is_sound: false,
         log_notices: true,
     },

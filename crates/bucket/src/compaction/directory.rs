@@ -1,7 +1,7 @@
 //! The directory of a compaction: the object that is put last and read first.
 //!
 //! ```text
-//! a line     JSON: the run, how many segments the compaction stands for, the last event of each that it has, the blocks
+//! a line     JSON: the run, its end, the first event of each segment of the compaction, the blocks
 //! a line     BLAKE3 of the first line
 //! blocks     the index of the run, one for each section
 //! ```
@@ -28,12 +28,10 @@ const HASH_LINE: usize = 64 + 1;
 struct Directory {
     format: u32,
     run: RunId,
-    /// How many segments of the run the compaction stands for.
-    segments: u64,
     /// The last event.
     reaches: Head,
-    /// The last event of each segment of the compaction.
-    lasts: Vec<Seq>,
+    /// The first event of each segment of the compaction.
+    firsts: Vec<Seq>,
     blocks: Vec<Block>,
 }
 
@@ -79,18 +77,20 @@ pub(crate) struct Compaction {
 impl Compaction {
     /// The end of the run, if nothing was added to it since.
     pub(crate) fn end(&self) -> RunEnd {
-        let Directory { segments, reaches, .. } = self.directory;
-        RunEnd { segments, all: segments, head: reaches }
+        RunEnd::at(self.directory.reaches)
     }
 
-    /// How many segments it has.
-    pub(crate) fn segments(&self) -> u64 {
-        self.directory.lasts.len() as u64
+    /// The first event of the segment that has an event; `None` for one that came later.
+    pub(crate) fn holding(&self, seq: Seq) -> Option<Seq> {
+        let Directory { firsts, reaches, .. } = &self.directory;
+        let after = firsts.partition_point(|first| *first <= seq);
+        firsts.get(after.checked_sub(1)?).filter(|_| seq <= reaches.seq).copied()
     }
 
-    /// The segment, counted from 1, that has an event.
-    pub(crate) fn holding(&self, seq: Seq) -> u64 {
-        self.directory.lasts.partition_point(|last| *last < seq) as u64 + 1
+    /// The first event of the segment after another one.
+    pub(crate) fn after(&self, first: Seq) -> Option<Seq> {
+        let firsts = &self.directory.firsts;
+        firsts.get(firsts.partition_point(|known| *known <= first)).copied()
     }
 
     /// The pieces of the index.
@@ -121,11 +121,11 @@ impl Compaction {
     }
 }
 
-/// The bytes of a directory; `lasts` has the last event of each segment of the compaction.
+/// The bytes of a directory; `firsts` has the first event of each segment of the compaction.
 pub(super) fn encode(
     run: RunId,
-    end: RunEnd,
-    lasts: Vec<Seq>,
+    reaches: Head,
+    firsts: Vec<Seq>,
     index: &[IndexPiece],
 ) -> serde_json::Result<Vec<u8>> {
     let (mut blocks, mut sections) = (Vec::new(), Vec::new());
@@ -136,8 +136,7 @@ pub(super) fn encode(
         let hash = blake3::hash(&sections[start..]).to_hex().to_string();
         blocks.push(Block { name: block_of(section).to_owned(), hash, pieces });
     }
-    let (segments, reaches) = (end.segments, end.head);
-    let directory = Directory { format: FORMAT, run, segments, reaches, lasts, blocks };
+    let directory = Directory { format: FORMAT, run, reaches, firsts, blocks };
     let line = serde_json::to_string(&directory)?;
     let hash = blake3::hash(line.as_bytes()).to_hex();
     let mut bytes = format!("{line}\n{hash}\n").into_bytes();
@@ -182,10 +181,10 @@ impl Directory {
     fn is_of(&self, run: RunId, end: Seq) -> bool {
         let most = u64::from(u32::MAX);
         self.run == run
-            && self.segments > 0
             && self.reaches.seq == end
-            && self.lasts.last() == Some(&end)
-            && self.lasts.is_sorted_by(|one, next| one < next)
+            && self.firsts.first() == Some(&Seq(1))
+            && self.firsts.last() <= Some(&end)
+            && self.firsts.is_sorted_by(|one, next| one < next)
             && self.blocks.iter().flat_map(|block| &block.pieces).all(|bytes| *bytes < most)
     }
 }

@@ -36,7 +36,7 @@ pub enum CompactionResult {
     Known,
     /// It was compacted.
     Made {
-        /// How many segments it had.
+        /// How many segments were read.
         segments: u64,
         /// How many their events are in now.
         merged: u64,
@@ -67,7 +67,7 @@ pub(crate) async fn compact(
     let is_finished = last.events.last().is_some_and(|event| event.kind == "RunFinished");
     // An entry of the ledger names the end by which readers find the compaction.
     let is_named = segments.ledger.read().await?.ends_of(run).any(|named| named == end.head);
-    if !is_finished || end.all > end.segments || !is_named {
+    if !is_finished || end.undecided.is_some() || !is_named {
         return Ok(CompactionResult::Unfinished);
     }
     make(segments, run, end).await
@@ -81,7 +81,7 @@ async fn make(
 ) -> Result<CompactionResult, LogError> {
     let mut new = NewCompaction::new(segments.clone(), run, end);
     let mut ahead = ReadAhead::default();
-    let mut head = Head::START;
+    let (mut head, mut count) = (Head::START, 0);
     while head.seq < end.head.seq {
         let read = ahead.having(segments, run, head.seq.next()).await?;
         let Segment { footer, events, requests, held: _ } = &*read;
@@ -92,12 +92,12 @@ async fn make(
         for event in events {
             new.add(event, requests).await?;
         }
-        head = footer.reaches;
+        (head, count) = (footer.reaches, count + 1);
     }
     if head != end.head {
         return Err(LogError::corrupt(run, end.head.seq, retold::log::EventFault::Hash));
     }
-    new.finish().await
+    new.finish(count).await
 }
 
 /// A compaction that is made.
@@ -109,8 +109,8 @@ struct NewCompaction {
     lines: SegmentLines,
     follows: Head,
     reaches: Head,
-    /// The last event of each segment before it.
-    lasts: Vec<Seq>,
+    /// The first event of each segment before it.
+    firsts: Vec<Seq>,
     bytes: u64,
     pieces: IndexPieces,
     index: Vec<IndexPiece>,
@@ -125,7 +125,7 @@ impl NewCompaction {
             lines: SegmentLines::default(),
             follows: Head::START,
             reaches: Head::START,
-            lasts: Vec::new(),
+            firsts: Vec::new(),
             bytes: 0,
             pieces: IndexPieces::default(),
             index: Vec::new(),
@@ -154,11 +154,10 @@ impl NewCompaction {
 
     /// Puts a segment unless it is there, and reads it back.
     async fn put_segment(&mut self) -> Result<(), LogError> {
-        let number = self.lasts.len() as u64 + 1;
+        let first = self.follows.seq.next();
         let (bytes, footer) = std::mem::take(&mut self.lines).pack(Footer {
             format: FORMAT,
             run: self.run,
-            segment: number,
             follows: self.follows,
             reaches: self.reaches,
             bytes: 0,
@@ -167,40 +166,40 @@ impl NewCompaction {
             entries: Vec::new(),
         })?;
         let Segments { names, objects, .. } = &*self.store;
-        let path = names.compacted_segment(self.run, self.end.head.seq, number);
+        let path = names.compacted_segment(self.run, self.end.head.seq, first);
         objects.create(&path, &bytes.into()).await?;
         let object = path.to_string();
         let corrupt = |fault| LogError::corrupt(self.run, footer.first(), fault);
         let Some(bytes) = objects.get(&path).await? else {
             return Err(corrupt(SegmentFault::Missing { object }));
         };
-        let key = (self.run, number);
+        let key = (self.run, first);
         let read = self.store.decode(&object, key, &bytes, MOST_BYTES).map_err(corrupt)?;
         if (read.footer.follows, read.footer.reaches) != (footer.follows, footer.reaches) {
             let why = "it does not have the events that are written there".to_owned();
             return Err(corrupt(SegmentFault::Changed { object, why }));
         }
         self.bytes += bytes.len() as u64;
-        self.lasts.push(footer.last());
+        self.firsts.push(first);
         self.follows = self.reaches;
         Ok(())
     }
 
     /// Puts the rest, and then the directory, with which the compaction counts.
-    async fn finish(mut self) -> Result<CompactionResult, LogError> {
+    async fn finish(mut self, segments: u64) -> Result<CompactionResult, LogError> {
         if self.follows != self.reaches {
             self.put_segment().await?;
         }
-        let NewCompaction { store, run, end, lasts, bytes, pieces, mut index, .. } = self;
+        let NewCompaction { store, run, end, firsts, bytes, pieces, mut index, .. } = self;
         index.extend(pieces.finish());
-        let merged = lasts.len() as u64;
-        let directory = directory::encode(run, end, lasts, &index)
+        let merged = firsts.len() as u64;
+        let directory = directory::encode(run, end.head, firsts, &index)
             .map_err(|error| LogError::failure("a directory", error))?;
         let path = store.names.directory(run, end.head.seq);
         store.objects.create(&path, &directory.into()).await?;
         match store.find_compaction(run).await? {
             Some(found) if found.end() == end => {
-                Ok(CompactionResult::Made { segments: end.segments, merged, bytes })
+                Ok(CompactionResult::Made { segments, merged, bytes })
             }
             _ => {
                 let why = "it does not fit the run".to_owned();

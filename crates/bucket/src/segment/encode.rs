@@ -14,7 +14,6 @@ use crate::writer::Writer;
 /// A segment about to be written.
 pub(crate) struct NewSegment<'a> {
     pub(crate) run: RunId,
-    pub(crate) number: u64,
     /// At least one; each follows the one before it.
     pub(crate) events: &'a [LinkedEvent],
     pub(crate) writer: &'a Writer,
@@ -76,7 +75,7 @@ impl SegmentLines {
 /// # Errors
 /// [`LogError::Failed`] if a request cannot be split into lines.
 pub(crate) fn encode(segment: NewSegment<'_>) -> Result<(Vec<u8>, Footer), LogError> {
-    let NewSegment { run, number, events, writer, more, entries } = segment;
+    let NewSegment { run, events, writer, more, entries } = segment;
     let mut lines = SegmentLines::default();
     for event in events {
         let new = event.event();
@@ -92,7 +91,6 @@ pub(crate) fn encode(segment: NewSegment<'_>) -> Result<(Vec<u8>, Footer), LogEr
     lines.pack(Footer {
         format: FORMAT,
         run,
-        segment: number,
         follows: events.first().map_or(Head::START, LinkedEvent::after),
         reaches: events.last().map_or(Head::START, LinkedEvent::head),
         bytes: 0,

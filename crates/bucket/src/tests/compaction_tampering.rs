@@ -96,7 +96,10 @@ fn a_segment_of_it_that_is_cut_off_or_has_more_bytes_or_is_missing_is_named() {
         replaced(&whole, &parts[0], other);
         replaced(&whole, last, one);
         let said = said(&whole);
-        assert!(said.contains(&format!("seq 1: the object {} holds segment ", parts[0])), "{said}");
+        assert!(
+            said.contains(&format!("seq 1: the object {} holds the segment of run ", parts[0])),
+            "{said}"
+        );
     }
 }
 

@@ -31,23 +31,17 @@ fn what_requests_become_in_memory_is_bounded() {
     let append = Append::new(RUN, Head::START, long_questions(140));
     let (events, writer) = (append.events.as_slice(), Writer::new("").unwrap());
     let segment = |events| {
-        let new = NewSegment {
-            run: RUN,
-            number: 1,
-            events,
-            writer: &writer,
-            more: false,
-            entries: Vec::new(),
-        };
+        let new =
+            NewSegment { run: RUN, events, writer: &writer, more: false, entries: Vec::new() };
         encode(new).unwrap().0
     };
     let bytes = segment(events);
     assert!(bytes.len() < 200_000, "{}", bytes.len());
-    let found = decode("1", (RUN, 1), &bytes, unbounded());
+    let found = decode("1", (RUN, Seq(1)), &bytes, unbounded());
     let Err(SegmentFault::Changed { why, .. }) = found else { panic!("{found:?}") };
     assert!(why.contains("what it asks and answers takes more than"), "{why}");
     // Just not too much.
-    let fewer = decode("1", (RUN, 1), &segment(&events[..120]), unbounded()).unwrap();
+    let fewer = decode("1", (RUN, Seq(1)), &segment(&events[..120]), unbounded()).unwrap();
     assert_eq!(fewer.events.len(), 120);
     // Whoever writes them divides them, also into the segments of a compaction.
     let store = memory();
