@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use retold::id::{RunId, Seq};
-use retold::log::LogError;
+use retold::log::{LogError, SegmentFault};
 use tokio::task::JoinHandle;
 
 use crate::names::Place;
@@ -50,7 +50,15 @@ impl ReadAhead {
             return Ok(last.clone());
         }
         let follows = |last: &Segment| last.footer.last().next() == seq;
-        let is_next = self.last.as_ref().is_some_and(|(of, _, last)| *of == run && follows(last));
+        let before = self.last.as_ref().filter(|(of, _, last)| *of == run && follows(last));
+        // Nothing has a name between those of two segments.
+        if let Some((_, at, _)) = before
+            && let Some(next) = segments.after(run, *at).filter(|next| *next < place)
+        {
+            let object = segments.names.segment_at(run, next).to_string();
+            return Err(LogError::corrupt(run, seq, SegmentFault::Foreign { object }));
+        }
+        let is_next = before.is_some();
         let segment = match self.begun.pop_front() {
             Some((of, at, read)) if is_next && (of, at) == (run, place) => match read.await {
                 Ok(Ok(segment)) if segment.footer.first() == seq => segment,

@@ -184,6 +184,19 @@ fn a_run_that_was_compacted_can_go_on() {
     }
 }
 
+#[test]
+fn whoever_has_the_log_open_finds_a_compaction_when_it_looks_at_the_runs_again() {
+    let store = memory();
+    let (_, run) = recorded(&open(&store), 100, 5);
+    let reading = open(&store);
+    let first = reading.as_of_now().reader().unwrap().events(run, Seq(0), 20).unwrap();
+    made(open(&store).compact(run).unwrap());
+    expired(&store);
+    let after = first.last().unwrap().seq;
+    let next = reading.as_of_now().reader().unwrap().events(run, after, 1000).unwrap();
+    assert_eq!((first.len() + next.len()) as u64, next.last().unwrap().seq.0);
+}
+
 /// All objects with their bytes.
 pub(super) fn contents(store: &Arc<dyn ObjectStore>) -> Vec<(Path, Vec<u8>)> {
     let with_bytes = |path: Path| {

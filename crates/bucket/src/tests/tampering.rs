@@ -202,6 +202,19 @@ fn a_name_with_a_control_character_is_named() {
 }
 
 #[test]
+fn an_object_with_a_name_between_those_of_two_segments_is_named() {
+    let store = sound();
+    let object = Names::new(Path::from("lab")).segment(RUN, Seq(8));
+    let third = removed(&store, &segment(3));
+    replaced(&store, &segment(3), third.clone());
+    for bytes in [b"hello".to_vec(), third] {
+        replaced(&store, &object, bytes);
+        let due = format!("run {RUN}, seq 10: the object {object} is not a part of a log\n");
+        assert_eq!(said(&store), due);
+    }
+}
+
+#[test]
 fn what_a_system_leaves_in_folders_is_no_damage() {
     let store = sound();
     replaced(&store, &Path::from("lab/runs/0707070707070707/.DS_Store"), b"x".to_vec());
