@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use object_store::ObjectStore;
 use retold::id::RunId;
-use retold::log::{
-    Backend, Committer, Finding, LastWriter, Lease, LeaseGuard, LogError, Reader, StoreInfo,
-};
+use retold::log::{Backend, Committer, LastWriter, Lease, LeaseGuard, LogError, Reader, StoreInfo};
 
 use crate::cache::Cache;
 use crate::committer::BucketCommitter;
@@ -16,7 +14,8 @@ use crate::ledger_entry::NewEntry;
 use crate::marker;
 use crate::reader::BucketReader;
 use crate::repeated::RepeatedEvent;
-use crate::segments::{Place, Segments};
+use crate::run_end::RunEnd;
+use crate::segments::Segments;
 use crate::shared::Shared;
 use crate::snapshot::Snapshot;
 use crate::writer::Writer;
@@ -30,17 +29,18 @@ pub struct BucketBackend {
 }
 
 impl BucketBackend {
-    /// A log that exists. If only `retold.json` is missing, it can be read, and nothing is written to it.
+    /// A log that exists.
     ///
     /// # Errors
-    /// [`LogError::Missing`] if there is none; [`LogError`] if the store cannot be read.
+    /// [`LogError::Missing`] if there is none; [`LogError::Damaged`] if only `retold.json` is missing; [`LogError`] if the
+    /// store cannot be read.
     pub fn open(
         store: Arc<dyn ObjectStore>,
         prefix: object_store::path::Path,
         name: &str,
     ) -> Result<Self, LogError> {
-        let mut shared = Shared::new(store, prefix, name)?;
-        shared.fault = shared.wait(|segments| async move { marker::find(&segments).await })?;
+        let shared = Shared::new(store, prefix, name)?;
+        shared.wait(|segments| async move { marker::find(&segments).await })?;
         Ok(BucketBackend { shared: Arc::new(shared), snapshot: None })
     }
 
@@ -74,6 +74,8 @@ impl BucketBackend {
     /// several times which runs there are asks the store once.
     #[must_use]
     pub fn as_of_now(&self) -> Self {
+        // Somebody may have compacted a run since.
+        self.shared.segments.lock().compactions.retain(|_, found| found.is_some());
         BucketBackend { shared: self.shared.clone(), snapshot: Some(Arc::default()) }
     }
 
@@ -89,7 +91,7 @@ impl BucketBackend {
 /// Completes the last commit of a run if the process that wrote its segments died before the ledger had its entries.
 async fn settle(segments: &Segments, run: RunId) -> Result<(), LogError> {
     let end = segments.end(run).await?;
-    if end.all == 0 {
+    if end == RunEnd::START {
         return Ok(());
     }
     let last = segments.last(run, end).await?;
@@ -99,7 +101,7 @@ async fn settle(segments: &Segments, run: RunId) -> Result<(), LogError> {
         let holder = format!(" ({writer})");
         return Err(LogError::InUse { run, holder });
     }
-    if end.all == end.segments {
+    if end.undecided.is_none() {
         return Ok(());
     }
     // The rest of this commit was never written: the import has to be repeated.
@@ -107,18 +109,12 @@ async fn settle(segments: &Segments, run: RunId) -> Result<(), LogError> {
         return Ok(());
     }
     let first = segments.first(run).await?;
-    let mut entries = Vec::new();
-    for entry in &last.footer.entries {
-        let (mut number, mut holding) = (end.all, last.clone());
-        // The commit may be several segments.
-        while holding.footer.first() > entry.head.seq && number > end.segments + 1 {
-            number -= 1;
-            holding = segments.segment(run, Place::Object(number), entry.head.seq).await?;
-        }
-        let at_end = RepeatedEvent::of_segment(&holding, entry.head.seq);
-        entries.push(NewEntry::new(entry.what.as_str().into(), entry.head, &first, at_end));
-    }
-    segments.ledger.append(&entries).await?;
+    let entries = last.footer.entries.iter().map(|entry| {
+        // One of an earlier segment of the commit is not repeated.
+        let at_head = RepeatedEvent::of_segment(&last, entry.head.seq);
+        NewEntry::new(entry.what.as_str().into(), entry.head, &first, at_head)
+    });
+    segments.ledger.append(&entries.collect::<Vec<_>>()).await?;
     segments.end(run).await.map(drop)
 }
 
@@ -139,14 +135,13 @@ impl Backend for BucketBackend {
             name: self.shared.segments.objects.name().to_owned(),
             file: None,
             losses: Vec::new(),
-            damage: self.shared.fault.clone().map(Finding::of_file),
+            damage: None,
         }
     }
 
     /// Within this process, and from processes on this machine that are alive. Between machines, the next segment of the
     /// run is the lease: it can be created once.
     fn lease(&self, run: RunId) -> Result<Lease, LogError> {
-        self.shared.is_sound()?;
         if !self.shared.leases().insert(run) {
             return Err(LogError::InUse { run, holder: String::new() });
         }
@@ -167,7 +162,7 @@ impl Backend for BucketBackend {
                 Err(error) => return Err(error),
             }
             let end = segments.known_end(run);
-            if end.all == 0 {
+            if end == RunEnd::START {
                 return Ok(None);
             }
             Ok(Some(segments.last(run, end).await?.last_writer()))
@@ -175,7 +170,6 @@ impl Backend for BucketBackend {
     }
 
     fn committer(&self) -> Result<Box<dyn Committer>, LogError> {
-        self.shared.is_sound()?;
         let writer = Writer::new(self.shared.segments.objects.name())?;
         Ok(Box::new(BucketCommitter::new(self.shared.clone(), writer)))
     }

@@ -4,7 +4,6 @@ use std::future::Future;
 use std::io;
 use std::sync::mpsc::sync_channel;
 
-use retold::log::LogError;
 use tokio::runtime::{Builder, Runtime};
 
 /// A runtime of its own: a log is also read where another runtime is running, whose threads may not wait.
@@ -24,15 +23,6 @@ impl Bridge {
             .enable_all()
             .build()?;
         Ok(Bridge { runtime: Some(runtime) })
-    }
-
-    /// Waits for work on a log, on any thread but those of the runtime itself.
-    pub(crate) fn wait<T: Send + 'static>(
-        &self,
-        name: &str,
-        future: impl Future<Output = Result<T, LogError>> + Send + 'static,
-    ) -> Result<T, LogError> {
-        self.result_of(future).unwrap_or_else(|ended| Err(LogError::failure(name, ended)))
     }
 
     /// Waits for a future, on any thread but those of the runtime itself.

@@ -5,7 +5,6 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use bytes::{Bytes, BytesMut};
 use object_store::buffered::BufWriter;
 use object_store::path::Path as ObjectPath;
 use object_store::{Attribute, Attributes, Error, GetOptions, ObjectStore};
@@ -189,39 +188,27 @@ impl BucketFolder {
     }
 }
 
-/// Sends a file part by part. The store shows it when it has all of it.
-async fn put(mut writer: BufWriter, mut file: File) -> Result<(), PutFault> {
-    loop {
-        let part = match next_part(&mut file) {
-            Ok(Some(part)) => part,
-            Ok(None) => break,
-            Err(error) => {
-                let _ = writer.abort().await;
-                return Err(PutFault::File(error));
-            }
-        };
-        if let Err(error) = writer.put(part).await {
-            // What has been sent is of no use. If the store cannot be told so, its own rule for unfinished uploads removes it.
-            let _ = writer.abort().await;
-            return Err(PutFault::Store(RedactedError::new(error)));
-        }
+/// Sends a file. The store shows it when it has all of it.
+async fn put(mut writer: BufWriter, file: File) -> Result<(), PutFault> {
+    let sent = send(&mut writer, file).await;
+    if sent.is_err() {
+        // What has been sent is of no use. If the store cannot be told so, its own rule for unfinished uploads removes it.
+        let _ = writer.abort().await;
     }
-    writer.shutdown().await.map_err(|error| PutFault::Store(RedactedError::new(error)))
+    sent
 }
 
-fn next_part(file: &mut File) -> io::Result<Option<Bytes>> {
-    let mut part = BytesMut::zeroed(PART);
-    let mut filled = 0;
-    while filled < PART {
-        match file.read(&mut part[filled..]) {
-            Ok(0) => break,
-            Ok(read) => filled += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+async fn send(writer: &mut BufWriter, mut file: File) -> Result<(), PutFault> {
+    loop {
+        let mut part = Vec::with_capacity(PART);
+        file.by_ref().take(PART as u64).read_to_end(&mut part).map_err(PutFault::File)?;
+        if part.is_empty() {
+            break;
         }
+        let put = writer.put(part.into()).await;
+        put.map_err(|error| PutFault::Store(RedactedError::new(error)))?;
     }
-    part.truncate(filled);
-    Ok((filled > 0).then(|| part.freeze()))
+    writer.shutdown().await.map_err(|error| PutFault::Store(RedactedError::new(error)))
 }
 
 #[cfg(test)]

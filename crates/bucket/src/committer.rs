@@ -1,6 +1,6 @@
 //! Appends: segments first, then the entries of the ledger.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -25,12 +25,19 @@ const MOST_EVENTS: usize = 4096;
 /// And the most bytes that it takes in memory, prompts included; a single event may have more.
 const FULL_BYTES: usize = 16 << 20;
 
-/// The events that were appended to a run and not flushed.
-#[derive(Debug, Default, Clone)]
-struct StagedRun {
+/// The events that were appended to a run and not flushed: its part of a commit.
+#[derive(Debug)]
+struct RunCommit {
+    run: RunId,
+    end: RunEnd,
     events: Vec<LinkedEvent>,
-    /// Whether all of it happened in another log.
+    /// The changes for the ledger.
+    entries: Vec<AnnouncedEntry>,
+    /// True if all of it happened in another log.
     is_copy: bool,
+    /// True if more of the same commit follows.
+    is_begun: bool,
+    writer: Writer,
 }
 
 /// Appends to a log in a bucket.
@@ -39,25 +46,16 @@ pub(crate) struct BucketCommitter {
     writer: Writer,
     /// The ends of the runs that it writes.
     ends: BTreeMap<RunId, RunEnd>,
-    order: Vec<RunId>,
-    staged: BTreeMap<RunId, StagedRun>,
-    /// The changes for the ledger, in the order of the events.
-    changes: Vec<(RunId, LedgerChange, Head)>,
-    /// The events that the last flush stored of each run, for those that come again because another run failed.
-    flushed: BTreeMap<RunId, BTreeMap<Seq, EventHash>>,
+    /// In the order of their first events.
+    staged: Vec<RunCommit>,
+    /// The events that the last flush stored, for those that come again because another run failed.
+    flushed: BTreeSet<EventHash>,
 }
 
 impl BucketCommitter {
     pub(crate) fn new(shared: Arc<Shared>, writer: Writer) -> Self {
-        BucketCommitter {
-            shared,
-            writer,
-            ends: BTreeMap::new(),
-            order: Vec::new(),
-            staged: BTreeMap::new(),
-            changes: Vec::new(),
-            flushed: BTreeMap::new(),
-        }
+        let (ends, staged, flushed) = (BTreeMap::new(), Vec::new(), BTreeSet::new());
+        BucketCommitter { shared, writer, ends, staged, flushed }
     }
 
     fn end(&mut self, run: RunId) -> Result<RunEnd, LogError> {
@@ -73,60 +71,73 @@ impl BucketCommitter {
         let Append { run, events, origin } = append;
         let Some(last) = events.last().map(LinkedEvent::head) else { return Ok(()) };
         // When one of several runs failed, the others are appended again, each alone.
-        let stored = self.flushed.get(run).and_then(|stored| stored.get(&last.seq));
-        if stored == Some(&last.hash) {
+        if self.flushed.contains(&last.hash) {
             return Ok(());
         }
-        let staged = self.staged.get(run).and_then(|staged| staged.events.last());
-        let end = match staged.map(LinkedEvent::head) {
-            Some(head) => head,
-            None => self.end(*run)?.head,
+        let is_copy = *origin != Provenance::Here;
+        let at = match self.staged.iter().position(|staged| staged.run == *run) {
+            Some(at) => at,
+            None => {
+                let (run, end, writer) = (*run, self.end(*run)?, self.writer.clone());
+                let (events, entries) = (Vec::new(), Vec::new());
+                let is_begun = false;
+                self.staged.push(RunCommit {
+                    run,
+                    end,
+                    events,
+                    entries,
+                    is_copy,
+                    is_begun,
+                    writer,
+                });
+                self.staged.len() - 1
+            }
         };
-        append.end_after(end)?;
-        if !self.staged.contains_key(run) {
-            self.order.push(*run);
-        }
-        let is_first = !self.staged.contains_key(run);
-        let staged = self.staged.entry(*run).or_default();
+        let staged = &mut self.staged[at];
+        append.end_after(staged.events.last().map_or(staged.end.head, LinkedEvent::head))?;
         staged.events.extend(events.iter().cloned());
-        staged.is_copy = *origin != Provenance::Here && (is_first || staged.is_copy);
-        let changes = append.ledger_changes().into_iter();
-        self.changes.extend(changes.map(|(change, head)| (*run, change, head)));
+        staged.is_copy &= is_copy;
+        let entry = |(change, head): (LedgerChange, Head)| AnnouncedEntry {
+            what: change.to_string(),
+            head,
+        };
+        staged.entries.extend(append.ledger_changes().into_iter().map(entry));
         if *origin == Provenance::ElsewhereWithMore && staged.events.len() >= MOST_EVENTS {
-            self.put_begun(*run)?;
+            self.put_begun(at)?;
         }
         Ok(())
     }
 
     /// Puts the staged events of a long import, of which more follows, so that they need not be in memory: nobody sees them
     /// before its last segment.
-    fn put_begun(&mut self, run: RunId) -> Result<(), LogError> {
-        let Some(staged) = self.staged.get_mut(&run) else { return Ok(()) };
-        let (events, is_copy) = (std::mem::take(&mut staged.events), staged.is_copy);
-        let end = self.end(run)?;
-        let (entries, writer) = (Vec::new(), self.writer.clone());
-        let commit = RunCommit { run, end, events, entries, is_copy, begun: true, writer };
-        let put = |segments: Arc<Segments>| async move { commit.put(&segments).await };
-        let (end, _) = self.shared.wait(put)?;
-        self.ends.insert(run, end);
+    fn put_begun(&mut self, at: usize) -> Result<(), LogError> {
+        let RunCommit { run, end, is_copy, .. } = self.staged[at];
+        let (events, entries) = (std::mem::take(&mut self.staged[at].events), Vec::new());
+        let writer = self.writer.clone();
+        let begun = RunCommit { run, end, events, entries, is_copy, is_begun: true, writer };
+        let put = |segments: Arc<Segments>| async move { begun.put(&segments).await };
+        self.staged[at].end = self.shared.wait(put)?.0;
         Ok(())
     }
+}
 
-    fn store(&mut self) -> Result<(), LogError> {
-        let (order, mut staged) =
-            (std::mem::take(&mut self.order), std::mem::take(&mut self.staged));
-        let changes = std::mem::take(&mut self.changes);
+impl Committer for BucketCommitter {
+    fn append(&mut self, append: &Append) -> Result<(), LogError> {
+        let staged = self.stage(append);
+        if staged.is_err() {
+            self.staged.clear();
+        }
+        staged
+    }
+
+    /// Each run is stored for itself: if the process dies, the events of one may be stored and those of another not.
+    /// Nobody waits for a lock: there is none.
+    fn flush(&mut self) -> Result<Turn, LogError> {
+        let commits = std::mem::take(&mut self.staged);
+        if commits.is_empty() {
+            return Ok(Turn::Free);
+        }
         self.flushed.clear();
-        let commits = order.iter().filter_map(|run| {
-            let StagedRun { events, is_copy } = staged.remove(run)?;
-            let end = self.ends.get(run).copied()?;
-            let of_run = changes.iter().filter(|(of, ..)| of == run);
-            let entries = of_run
-                .map(|(_, change, head)| AnnouncedEntry { what: change.to_string(), head: *head });
-            let (entries, writer) = (entries.collect(), self.writer.clone());
-            Some(RunCommit { run: *run, end, events, entries, is_copy, begun: false, writer })
-        });
-        let commits: Vec<RunCommit> = commits.collect();
         let results = self
             .shared
             .wait(move |segments| async move { Ok(put_all(&segments, commits).await) })?;
@@ -134,9 +145,9 @@ impl BucketCommitter {
         for (run, result) in results {
             match result {
                 Ok((end, hashes)) => {
-                    self.shared.segments.wrote(run, end);
+                    self.shared.segments.note_end(run, end);
                     self.ends.insert(run, end);
-                    self.flushed.insert(run, hashes);
+                    self.flushed.extend(hashes);
                 }
                 Err(error) => {
                     // Where the run ends has to be found out again.
@@ -145,33 +156,12 @@ impl BucketCommitter {
                 }
             }
         }
-        failed.map_or(Ok(()), Err)
-    }
-}
-
-impl Committer for BucketCommitter {
-    fn append(&mut self, append: &Append) -> Result<(), LogError> {
-        let staged = self.stage(append);
-        if staged.is_err() {
-            self.order.clear();
-            self.staged.clear();
-            self.changes.clear();
-        }
-        staged
-    }
-
-    /// Each run is stored for itself: if the process dies, the events of one may be stored and those of another not.
-    /// Nobody waits for a lock: there is none.
-    fn flush(&mut self) -> Result<Turn, LogError> {
-        if !self.order.is_empty() {
-            self.store()?;
-        }
-        Ok(Turn::Free)
+        failed.map_or(Ok(Turn::Free), Err)
     }
 }
 
 /// The new end of a run, with the hashes of the events that it has now.
-type Stored = (RunEnd, BTreeMap<Seq, EventHash>);
+type Stored = (RunEnd, Vec<EventHash>);
 
 /// Puts the segments of all runs at the same time, then the entries of those that are stored.
 async fn put_all(
@@ -179,7 +169,8 @@ async fn put_all(
     commits: Vec<RunCommit>,
 ) -> Vec<(RunId, Result<Stored, LogError>)> {
     let puts = commits.into_iter().map(|commit| async move {
-        let (run, hashes) = (commit.run, commit.hashes());
+        let run = commit.run;
+        let hashes = commit.events.iter().map(|event| event.head().hash).collect();
         let put = commit.put(segments).await;
         (run, put.map(|(end, entries)| ((end, hashes), entries)))
     });
@@ -200,53 +191,38 @@ async fn put_all(
     put.into_iter().map(result).collect()
 }
 
-/// One run's part of a commit.
-struct RunCommit {
-    run: RunId,
-    end: RunEnd,
-    events: Vec<LinkedEvent>,
-    entries: Vec<AnnouncedEntry>,
-    is_copy: bool,
-    /// Whether more of the same commit follows.
-    begun: bool,
-    writer: Writer,
-}
-
 impl RunCommit {
-    fn hashes(&self) -> BTreeMap<Seq, EventHash> {
-        self.events.iter().map(|event| (event.head().seq, event.head().hash)).collect()
-    }
-
     /// Puts the segments; returns the end of the run, and the entries that the ledger is to get.
     async fn put(self, segments: &Segments) -> Result<(RunEnd, Vec<NewEntry>), LogError> {
-        let RunCommit { run, end, events, entries: announced, is_copy, begun, writer } = self;
+        let RunCommit { run, end, events, entries: announced, is_copy, is_begun, writer } = self;
         let mut left = events.as_slice();
         let mut end = end;
         while !left.is_empty() {
             let (now, later) = left.split_at(fitting(left));
-            let more = begun || !later.is_empty();
+            let more = is_begun || !later.is_empty();
             let entries = if more { Vec::new() } else { announced.clone() };
-            let number = end.segments + 1;
-            let new = NewSegment { run, number, events: now, writer: &writer, more, entries };
+            let first = end.head.seq.next();
+            let new = NewSegment { run, events: now, writer: &writer, more, entries };
             let (bytes, footer) = encode(new)?;
-            let path = segments.names.segment(run, number);
+            let path = segments.names.segment(run, first);
             match segments.objects.create(&path, &Bytes::from(bytes)).await? {
                 Created::Here => {
-                    end = RunEnd { segments: number, all: number, head: footer.reaches };
+                    end = RunEnd::at(footer.reaches);
                     left = later;
                 }
                 Created::Other(found) => {
                     let there = segments
-                        .decode(path.as_ref(), (run, number), &found, MOST_BYTES)
-                        .map_err(|fault| LogError::corrupt(run, footer.first(), fault))?;
+                        .decode(path.as_ref(), (run, first), &found, MOST_BYTES)
+                        .map_err(|fault| LogError::corrupt(run, first, fault))?;
                     let Some(known) = same_history(left, &there, is_copy) else {
                         let holder = format!(" ({})", there.footer.writer);
                         return Err(LogError::InUse { run, holder });
                     };
-                    end = RunEnd { segments: number, all: number, head: there.footer.reaches };
+                    end = RunEnd::at(there.footer.reaches);
                     left = left.get(known..).unwrap_or(&[]);
                 }
             }
+            segments.note_segments(run, [(first, None)]);
         }
         if announced.is_empty() {
             return Ok((end, Vec::new()));

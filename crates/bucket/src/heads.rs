@@ -11,9 +11,6 @@ use crate::objects::TOGETHER;
 use crate::segments::Segments;
 
 /// The runs that a ledger has, in the order in which they came into the log.
-///
-/// # Errors
-/// [`LogError`] if the store cannot be read.
 pub(crate) async fn heads(
     segments: &Arc<Segments>,
     ledger: Result<Arc<KnownLedger>, LogError>,

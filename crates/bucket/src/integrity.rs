@@ -4,27 +4,20 @@ use std::collections::BTreeMap;
 
 use object_store::path::Path;
 use retold::id::{RunId, Seq};
-use retold::log::{Fault, LogError, SegmentFault};
+use retold::log::{Fault, Head, LogError, SegmentFault};
 
 use crate::ledger_entry::KnownEntry;
-use crate::lost_ledger::has_gone_on;
-use crate::names::{DIRECTORY, number_of};
-use crate::run_end::RunEnd;
-use crate::segments::{Place, Segments};
+use crate::names::{Place, number_of};
+use crate::segments::Segments;
 
 /// Objects that are missing, and objects that are not of a log.
-///
-/// # Errors
-/// [`LogError`] if the store cannot be read.
 pub(crate) async fn faults(segments: &Segments) -> Result<Vec<Fault>, LogError> {
     let names = &segments.names;
-    let mut faults = Vec::new();
-    let ledger = segments.objects.list(&names.ledger(), None).await?;
-    let (numbers, foreign) = numbers_of(&ledger.names);
-    faults.extend(foreign);
-    match ledger.unnameable {
-        Some(object) => faults.push(SegmentFault::Foreign { object }.into()),
-        None => faults.extend(gaps(&numbers, 1, &|number| names.ledger_object(number))),
+    let (numbers, mut faults) = numbers_of(&segments.objects.list(&names.ledger()).await?);
+    // One that is missing stands for those after it.
+    let gaps = std::iter::once(0).chain(numbers.iter().map(|number| number + 1)).zip(&numbers);
+    for (due, _) in gaps.filter(|(due, number)| due < number) {
+        faults.push(SegmentFault::Missing { object: names.ledger_object(due).to_string() }.into());
     }
     let is_whole = match segments.ledger.compare_each().await {
         Ok(()) => true,
@@ -40,23 +33,20 @@ pub(crate) async fn faults(segments: &Segments) -> Result<Vec<Fault>, LogError> 
     for entry in segments.ledger.last_read().await.entries() {
         faults.extend(find_misquote(segments, entry).await);
     }
-    let mut runs: BTreeMap<Option<RunId>, Vec<Path>> = BTreeMap::new();
-    let listing = segments.objects.list(&names.runs(), None).await?;
-    for path in listing.names {
-        runs.entry(names.run_of(&path)).or_default().push(path);
-    }
-    let is_listed = listing.unnameable.is_none();
-    // What comes after it was not listed, so nothing is known to be missing.
-    faults.extend(listing.unnameable.map(|object| SegmentFault::Foreign { object }.into()));
-    let mut compacted_to = Vec::new();
-    for path in segments.objects.list(&names.compactions(), None).await?.names {
-        match names.compaction_of(&path) {
-            Some((run, end, name)) => {
-                runs.entry(Some(run)).or_default();
-                compacted_to.extend((name == DIRECTORY).then_some((run, end)));
-            }
+    let mut runs: BTreeMap<RunId, Vec<Path>> = BTreeMap::new();
+    for path in segments.objects.list(&names.runs()).await? {
+        match names.run_of(&path) {
+            Some(run) => runs.entry(run).or_default().push(path),
             None => faults.extend(foreign_object(&path)),
         }
+    }
+    let mut compacted_to = Vec::new();
+    for path in segments.objects.list(&names.compactions()).await? {
+        match names.compaction_of(&path) {
+            Some((run, _)) => drop(runs.entry(run).or_default()),
+            None => faults.extend(foreign_object(&path)),
+        }
+        compacted_to.extend(names.directory_of(&path));
     }
     // The ledger named the ends found above before: runs may have begun, and ended, since it was read.
     let known = match segments.ledger.read().await {
@@ -72,37 +62,30 @@ pub(crate) async fn faults(segments: &Segments) -> Result<Vec<Fault>, LogError> 
     let unnamed = unnamed.map(|(run, end)| SegmentFault::UnnamedEnd { run, end }.into());
     faults.extend(unnamed.filter(|_| is_whole));
     for (run, paths) in runs {
-        let Some(run) = run else {
-            faults.extend(paths.iter().filter_map(foreign_object));
-            continue;
-        };
         let (numbers, foreign) = numbers_of(&paths);
         faults.extend(foreign);
         let compacted = match segments.find_compaction(run).await {
-            Ok(found) => found.map_or(RunEnd::START, |found| found.end()),
-            Err(LogError::Corrupt { fault, .. }) => {
-                faults.push(*fault);
-                RunEnd::START
-            }
+            Ok(found) => found.map_or(Head::START, |found| found.end().head),
+            // It is reported when the run is read.
+            Err(LogError::Corrupt { .. }) => continue,
             Err(error) => return Err(error),
         };
-        let (replaced, later) =
-            numbers.split_at(numbers.partition_point(|number| *number <= compacted.segments));
-        faults.extend(replaced_segments(segments, run, replaced, compacted).await?);
-        if is_listed {
-            let later_gaps =
-                gaps(later, compacted.segments + 1, &|number| names.segment(run, number));
-            faults.extend(later_gaps);
-        }
-        let is_unnamed = is_whole && known.of(run).next().is_none();
-        if is_unnamed
-            && (compacted != RunEnd::START
-                || has_gone_on(&segments.objects, names, run, &numbers).await?)
-        {
+        let replaced = numbers.into_iter().map(Seq).filter(|first| *first <= compacted.seq);
+        faults.extend(replaced_segments(segments, run, replaced.rev(), compacted).await?);
+        if is_whole && !is_named(run) && has_counted(segments, run).await? {
             faults.push(SegmentFault::Unnamed { run }.into());
         }
     }
     Ok(faults)
+}
+
+/// True if a run has events that count. (One that cannot be read is reported when the run is read.)
+async fn has_counted(segments: &Segments, run: RunId) -> Result<bool, LogError> {
+    match segments.end(run).await {
+        Ok(end) => Ok(end.head != Head::START),
+        Err(LogError::Corrupt { .. }) => Ok(segments.known_end(run).head != Head::START),
+        Err(error) => Err(error),
+    }
 }
 
 /// An event that an object of the ledger repeats and that its run does not have. (A segment that cannot be read is reported
@@ -128,21 +111,22 @@ async fn find_misquote(segments: &Segments, known: &KnownEntry) -> Option<Fault>
 async fn replaced_segments(
     segments: &Segments,
     run: RunId,
-    numbers: &[u64],
-    compacted: RunEnd,
+    last_first: impl Iterator<Item = Seq>,
+    compacted: Head,
 ) -> Result<Vec<Fault>, LogError> {
     let mut faults = Vec::new();
-    // The segment after the one that is looked at, and which end of the run it follows.
-    let mut next = (compacted.segments + 1, compacted.head);
-    for number in numbers.iter().rev() {
-        match segments.segment(run, Place::Object(*number), Seq(u64::MAX)).await {
+    // The end that the segment after the one that is looked at follows.
+    let mut next = compacted;
+    for first in last_first {
+        match segments.segment(run, Place::Object(first), Seq(u64::MAX)).await {
             Ok(segment) => {
-                if *number + 1 == next.0 && segment.footer.reaches != next.1 {
-                    let object = segments.names.segment(run, *number).to_string();
+                let reaches = segment.footer.reaches;
+                if reaches.seq == next.seq && reaches != next {
+                    let object = segments.names.segment(run, first).to_string();
                     let why = "its events are not those of the compacted run".to_owned();
                     faults.push(SegmentFault::Changed { object, why }.into());
                 }
-                next = (*number, segment.footer.follows);
+                next = segment.footer.follows;
             }
             Err(LogError::Corrupt { fault, .. }) => faults.push(*fault),
             Err(error) => return Err(error),
@@ -162,16 +146,4 @@ fn numbers_of(paths: &[Path]) -> (Vec<u64>, Vec<Fault>) {
 fn foreign_object(path: &Path) -> Option<Fault> {
     let is_of_system = path.filename().is_some_and(|name| name.starts_with('.'));
     (!is_of_system).then(|| SegmentFault::Foreign { object: path.to_string() }.into())
-}
-
-/// The objects that are missing before the last; the first has the number `due`.
-fn gaps(numbers: &[u64], mut due: u64, name: &dyn Fn(u64) -> Path) -> Vec<Fault> {
-    let mut faults = Vec::new();
-    for number in numbers {
-        let missing = (due..*number).map(|n| SegmentFault::Missing { object: name(n).to_string() });
-        // One that is named stands for those after it.
-        faults.extend(missing.take(1).map(Fault::from));
-        due = number + 1;
-    }
-    faults
 }

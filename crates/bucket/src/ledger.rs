@@ -3,7 +3,8 @@
 //! An object is created only once, and only by a writer that has read all earlier ones. It repeats the lines of some that
 //! came before it (see [`first_repeated`]), so that a ledger of up to 16 objects is read in one request after the list of its
 //! objects, one of up to 256 in two, and one of up to 4096 in three. That of 100,000 runs is read in about seventy, most of them
-//! at the same time. Nothing is ever rewritten.
+//! at the same time. Nothing is ever rewritten. The object with the number 0 has no lines and comes with the log: a ledger without
+//! it was lost.
 //!
 //! The lines of an object are those of a recording, with entries in between: before each entry, the events that it repeats
 //! (see [`RepeatedEvent`]), and before these their contents, each once in an object.
@@ -16,13 +17,12 @@ use bytes::Bytes;
 use object_store::path::Path;
 use retold::event::StoredEvent;
 use retold::id::{ContentHash, RunId, Seq};
-use retold::log::ledger::{LedgerEntry, LedgerHead};
+use retold::log::ledger::{LedgerChange, LedgerEntry, LedgerHead};
 use retold::log::{Fault, Head, LogError, SegmentFault};
 use tokio::sync::Mutex;
 
 use crate::ledger_entry::{AnyLine, EntryLine, KnownEntry, NewEntry};
 use crate::ledger_pages::{LARGEST_PAGE, first_repeated};
-use crate::lost_ledger::is_lost;
 use crate::names::Names;
 use crate::objects::{Created, Objects, TOGETHER};
 use crate::packing::{UnpackBudget, pack};
@@ -74,6 +74,15 @@ impl KnownLedger {
     /// Whether it has an entry.
     pub(crate) fn has(&self, run: RunId, what: &str, head: Head) -> bool {
         self.of(run).any(|known| known.entry.head == head && known.entry.change.as_str() == what)
+    }
+
+    /// The ends up to which a run may have been compacted, in order.
+    pub(crate) fn ends_of(&self, run: RunId) -> impl DoubleEndedIterator<Item = Head> {
+        let is_end = |change: &LedgerChange| {
+            matches!(change, LedgerChange::Finished | LedgerChange::Imported)
+        };
+        let ends = self.of(run).filter(move |known| is_end(&known.entry.change));
+        ends.map(|known| known.entry.head)
     }
 
     /// An event of a run, if it is one of those that the ledger repeats.
@@ -249,7 +258,12 @@ impl Ledger {
             self.read_large_pages(known).await?;
             listing = self.objects.numbers(&folder, known.objects, usize::MAX, name).await?;
         }
-        let (after, listed) = (known.objects, listing.numbers);
+        let after = known.objects;
+        let mut listed: Vec<u64> = listing.numbers.into_iter().map(|(number, _)| number).collect();
+        if after == 0 && listed.first() != Some(&0) {
+            return Err(missing(&name(0)));
+        }
+        listed.retain(|number| *number > after);
         let without_gap = listed.iter().zip(after + 1..).take_while(|(number, due)| *number == due);
         let last = after + without_gap.count() as u64;
         let (mut at, mut later, mut damage) = (last, Vec::new(), None);
@@ -280,13 +294,6 @@ impl Ledger {
         if listed.last().is_some_and(|number| *number > last) {
             return Err(missing(&name(last + 1)));
         }
-        if last == 0
-            && is_lost(&self.objects, &self.names).await?
-            // The first run may have begun meanwhile.
-            && self.objects.numbers(&folder, 0, usize::MAX, name).await?.numbers.is_empty()
-        {
-            return Err(missing(&name(1)));
-        }
         Ok(())
     }
 
@@ -309,14 +316,11 @@ impl Ledger {
         }
     }
 
-    /// Reads every object for itself, and not the pages that stand for several, and compares the entries with those that
-    /// pages repeat.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read).
+    /// Reads every object for itself, and not only the pages that stand for several: each is compared with those that it
+    /// repeats.
     pub(crate) async fn compare_each(&self) -> Result<(), LogError> {
-        let (by_pages, mut each) = (self.read().await?, Arc::default());
-        let numbers: Vec<u64> = (1..=by_pages.objects).collect();
+        let (numbers, mut each) = (1..=self.read().await?.objects, Arc::default());
+        let numbers: Vec<u64> = numbers.collect();
         for some in numbers.chunks(TOGETHER) {
             let paths = some.iter().map(|number| self.names.ledger_object(*number)).collect();
             for (number, bytes) in some.iter().zip(self.objects.get_all(paths).await?) {
@@ -326,21 +330,10 @@ impl Ledger {
                 self.take(&text, &mut each)?;
             }
         }
-        let same = |one: &KnownEntry, other: &KnownEntry| {
-            one.entry == other.entry && one.object == other.object
-        };
-        let pairs = by_pages.entries.iter().zip(&each.entries);
-        let differing = pairs.into_iter().find(|(one, other)| !same(one, other));
-        match differing {
-            None => Ok(()),
-            Some((_, other)) => {
-                let object = self.names.ledger_object(other.object);
-                Err(change_error(&object, "its entries are not those that later objects repeat"))
-            }
-        }
+        Ok(())
     }
 
-    /// Takes the lines of an object that are not known yet.
+    /// Takes the lines of an object that are not known yet, and compares the others with those that are.
     fn take(&self, of: &LedgerText, known: &mut Arc<KnownLedger>) -> Result<(), LogError> {
         let LedgerText { number, text, .. } = of;
         let object = self.names.ledger_object(*number);
@@ -366,6 +359,13 @@ impl Ledger {
             let EntryLine { follows, hash, head, number, object, run, seq, started, what } = line;
             let events = std::mem::take(&mut events);
             if object <= before {
+                let at = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+                let same = at.and_then(|at| known.entries.get(at));
+                if same.is_none_or(|same| same.entry.hash != hash || same.object != object) {
+                    return Err(changed(
+                        "its entries are not those of the objects before it".into(),
+                    ));
+                }
                 continue;
             }
             let repeated =

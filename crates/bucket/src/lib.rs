@@ -6,14 +6,14 @@
 //!
 //! ```text
 //! PREFIX/retold.json                              makes the place a log
-//! PREFIX/runs/<run>/0000000001.jsonl.zst          segments: the events of a run
+//! PREFIX/runs/<run>/0000000001.jsonl.zst          segments: the events of a run from this one on
 //! PREFIX/ledger/0000000001.jsonl.zst              the ledger: which runs there are
-//! PREFIX/compacted/<run>/<seq>/directory          of a finished run: where its events are in the few objects beside this
+//! PREFIX/compacted/<run>/<seq>/..                 of a finished run: the same events in fewer segments, and a directory
 //! ```
 //!
 //! # The protocol
 //!
-//! 1. A writer of a run that ends with segment `n` creates segment `n + 1`. If it exists, another writer has the run:
+//! 1. A writer of a run that ends with event `n` creates the segment that begins with `n + 1`. If it exists, another writer has the run:
 //!    it stops, and says who that is. So a run has one writer without a lock, and one that was thought to be dead
 //!    cannot disturb the one that took over.
 //! 2. If a reply is lost, the writer creates the segment again: either it succeeds, or it finds the segment and
@@ -29,7 +29,6 @@
 //! - [`CompactionResult`]: what became of a run that was to be compacted; [`is_of_compaction`]: whether an object is of
 //!   a compaction.
 
-mod asked_requests;
 mod backend;
 mod bridge;
 mod bucket_folder;
@@ -41,7 +40,6 @@ mod integrity;
 mod ledger;
 mod ledger_entry;
 mod ledger_pages;
-mod lost_ledger;
 mod marker;
 mod names;
 mod objects;
@@ -50,9 +48,7 @@ mod read_ahead;
 mod reader;
 mod recent;
 mod redaction;
-mod refusal;
 mod repeated;
-mod request_failure;
 mod run_end;
 mod search;
 mod segment;

@@ -1,10 +1,11 @@
 //! The object that makes a place a log.
 
 use bytes::Bytes;
-use retold::log::{Fault, LogError, SegmentFault};
+use retold::log::{LogError, SegmentFault};
 use serde::{Deserialize, Serialize};
 
 use crate::objects::{Created, Objects};
+use crate::packing::pack;
 use crate::segments::Segments;
 
 /// The format of the log.
@@ -24,34 +25,35 @@ fn marker(probe: Option<&str>) -> Bytes {
     serde_json::to_vec(&Marker { format: FORMAT, probe, retold }).unwrap_or_default().into()
 }
 
-/// Checks that there is a log; returns the fault if only its marker is missing.
+/// Checks that there is a log.
 ///
 /// # Errors
-/// [`LogError::Missing`], [`LogError::NotALog`], [`LogError::NewerFormat`].
-pub(crate) async fn find(segments: &Segments) -> Result<Option<Fault>, LogError> {
+/// [`LogError::Missing`], [`LogError::NotALog`], [`LogError::NewerFormat`]; [`LogError::Damaged`] if only its marker is missing.
+pub(crate) async fn find(segments: &Segments) -> Result<(), LogError> {
     let objects = segments.objects.to_open();
     let path = objects.name().to_owned();
     match objects.get(&segments.names.marker()).await? {
-        Some(bytes) => check(&path, &bytes).map(|()| None),
-        None => match marker_fault(&objects, segments).await? {
-            Some(fault) => Ok(Some(fault)),
-            None => Err(LogError::Missing { path }),
-        },
+        Some(bytes) => check(&path, &bytes),
+        None => {
+            is_not_a_log(&objects, segments).await?;
+            Err(LogError::Missing { path })
+        }
     }
 }
 
-/// The fault of a place that has objects of a log but no marker; `None` if it has no objects, or the
-/// marker after all.
-async fn marker_fault(objects: &Objects, segments: &Segments) -> Result<Option<Fault>, LogError> {
+/// Fails if a place has objects of a log but no marker.
+async fn is_not_a_log(objects: &Objects, segments: &Segments) -> Result<(), LogError> {
     let names = &segments.names;
-    let is_empty = objects.list(&names.ledger(), None).await?.is_empty()
-        && objects.list(&names.runs(), None).await?.is_empty();
-    // Another process may have created the log meanwhile: the marker comes first.
+    // The first object of the ledger comes before the marker.
+    let is_empty = objects.list(&names.ledger()).await?.len() <= 1
+        && objects.list(&names.runs()).await?.is_empty();
+    // Another process may have created the log meanwhile.
     if is_empty || objects.get(&names.marker()).await?.is_some() {
-        return Ok(None);
+        return Ok(());
     }
     let holds = String::from_utf8_lossy(&marker(None)).into_owned();
-    Ok(Some(SegmentFault::Unmarked { object: names.marker().to_string(), holds }.into()))
+    let fault = SegmentFault::Unmarked { object: names.marker().to_string(), holds };
+    Err(LogError::damage(objects.name(), fault))
 }
 
 fn check(path: &str, bytes: &[u8]) -> Result<(), LogError> {
@@ -79,9 +81,10 @@ pub(crate) async fn create(segments: &Segments) -> Result<(), LogError> {
     let there = match objects.get(&path).await? {
         Some(found) => Created::Other(found),
         None => {
-            if let Some(fault) = marker_fault(&objects, segments).await? {
-                return Err(LogError::damage(objects.name(), fault));
-            }
+            is_not_a_log(&objects, segments).await?;
+            let failed = |error| LogError::failure(objects.name(), error);
+            let no_entries = pack("").map_err(failed)?.into();
+            objects.create(&segments.names.ledger_object(0), &no_entries).await?;
             objects.create(&path, &marker(None)).await?
         }
     };

@@ -9,6 +9,24 @@ pub(crate) struct Names {
     prefix: Path,
 }
 
+/// Where a segment is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Place {
+    /// Among the segments that were appended: its first event.
+    Object(Seq),
+    /// In the compaction up to an event: its first event.
+    Compacted(Seq, Seq),
+}
+
+impl Place {
+    /// The first event of the segment.
+    pub(crate) fn first(self) -> Seq {
+        match self {
+            Place::Object(first) | Place::Compacted(_, first) => first,
+        }
+    }
+}
+
 /// The object that makes a place a log.
 pub const MARKER: &str = "retold.json";
 
@@ -16,7 +34,7 @@ pub const MARKER: &str = "retold.json";
 const LINES: &str = ".jsonl.zst";
 
 /// The object that a compaction ends with.
-pub(crate) const DIRECTORY: &str = "directory";
+const DIRECTORY: &str = "directory";
 
 impl Names {
     pub(crate) fn new(prefix: Path) -> Self {
@@ -42,9 +60,9 @@ impl Names {
         self.below(&["runs", &run.to_string()])
     }
 
-    /// A segment, counted from 1.
-    pub(crate) fn segment(&self, run: RunId, number: u64) -> Path {
-        self.below(&["runs", &run.to_string(), &file(number)])
+    /// A segment, by its first event.
+    pub(crate) fn segment(&self, run: RunId, first: Seq) -> Path {
+        self.below(&["runs", &run.to_string(), &file(first.0)])
     }
 
     /// The run that an object is a segment of.
@@ -70,21 +88,34 @@ impl Names {
         self.below(&["compacted", &run.to_string(), &folder(end), DIRECTORY])
     }
 
-    /// A part of that compaction: see [`part_name`].
-    pub(crate) fn part(&self, run: RunId, end: Seq, name: &str) -> Path {
-        self.below(&["compacted", &run.to_string(), &folder(end), name])
+    /// A segment, wherever it is.
+    pub(crate) fn segment_at(&self, run: RunId, place: Place) -> Path {
+        match place {
+            Place::Object(first) => self.segment(run, first),
+            Place::Compacted(end, first) => self.compacted_segment(run, end, first),
+        }
     }
 
-    /// The compaction that an object belongs to: the run, the event up to which it goes, and the last part of the
-    /// object's name.
-    pub(crate) fn compaction_of(&self, path: &Path) -> Option<(RunId, Seq, String)> {
+    /// A segment of that compaction, by its first event.
+    pub(crate) fn compacted_segment(&self, run: RunId, end: Seq, first: Seq) -> Path {
+        self.below(&["compacted", &run.to_string(), &folder(end), &file(first.0)])
+    }
+
+    /// The run and the event of the compaction that an object belongs to.
+    pub(crate) fn compaction_of(&self, path: &Path) -> Option<(RunId, Seq)> {
         let mut below = path.prefix_match(&self.compactions())?;
         let run = below.next()?.as_ref().parse().ok()?;
         let end = below.next()?;
         let seq = Seq(end.as_ref().parse().ok()?);
-        let name = below.next()?.as_ref().to_owned();
-        let is_ours = folder(seq) == end.as_ref() && (name == DIRECTORY || is_part(&name));
-        (is_ours && below.next().is_none()).then_some((run, seq, name))
+        let name = below.next()?;
+        let is_named = name.as_ref() == DIRECTORY || number_of(path).is_some();
+        let is_ours = is_named && folder(seq) == end.as_ref() && below.next().is_none();
+        is_ours.then_some((run, seq))
+    }
+
+    /// The same, if the object is its directory.
+    pub(crate) fn directory_of(&self, path: &Path) -> Option<(RunId, Seq)> {
+        self.compaction_of(path).filter(|_| path.filename() == Some(DIRECTORY))
     }
 
     /// All objects of the ledger.
@@ -92,7 +123,7 @@ impl Names {
         self.below(&["ledger"])
     }
 
-    /// An object of the ledger, counted from 1.
+    /// An object of the ledger, counted from 1; 0 is the one without entries.
     pub(crate) fn ledger_object(&self, number: u64) -> Path {
         self.below(&["ledger", &file(number)])
     }
@@ -113,32 +144,11 @@ pub fn is_of_compaction(object: &str) -> bool {
     parts.next() == Some("compacted")
 }
 
-/// The name of a part of a compaction, counted from 1. It has the beginning of the hash of its bytes: two releases that
-/// compress differently do not get into each other's way.
-pub(crate) fn part_name(number: usize, bytes: &[u8]) -> String {
-    let hash = blake3::hash(bytes).to_hex();
-    format!("{number:010}-{}{LINES}", &hash[..PART_DIGITS])
-}
-
-/// How many digits of its hash the name of a part has.
-const PART_DIGITS: usize = 16;
-
-/// Whether a part of a compaction may have this name.
-pub(crate) fn is_part(name: &str) -> bool {
-    let parts = name.strip_suffix(LINES).and_then(|name| name.split_once('-'));
-    parts.is_some_and(|(number, hash)| {
-        number.len() == 10
-            && number.bytes().all(|byte| byte.is_ascii_digit())
-            && hash.len() == PART_DIGITS
-            && hash.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-    })
-}
-
 /// The number in the last part of a name; `None` if the log gives no object such a name.
 pub(crate) fn number_of(path: &Path) -> Option<u64> {
     let name = path.filename()?;
     let number = name.strip_suffix(LINES)?.parse().ok()?;
-    (number > 0 && file(number) == name).then_some(number)
+    (file(number) == name).then_some(number)
 }
 
 #[cfg(test)]
@@ -148,12 +158,11 @@ mod tests {
     #[test]
     fn names_are_listed_in_their_order_and_say_their_number() {
         let names = Names::new(Path::from("lab/log"));
-        let first = names.segment(RunId([0xab; 8]), 1);
+        let first = names.segment(RunId([0xab; 8]), Seq(1));
         assert_eq!(first.as_ref(), "lab/log/runs/abababababababab/0000000001.jsonl.zst");
-        assert!(first < names.segment(RunId([0xab; 8]), 10));
+        assert!(first < names.segment(RunId([0xab; 8]), Seq(10)));
         assert_eq!(number_of(&names.ledger_object(17)), Some(17));
-        for other in ["lab/1.jsonl.zst", "lab/0000000000.jsonl.zst", "lab/0000000001.jsonl", "lab"]
-        {
+        for other in ["lab/1.jsonl.zst", "lab/0000000001.jsonl", "lab"] {
             assert_eq!(number_of(&Path::from(other)), None, "{other}");
         }
     }
@@ -164,10 +173,8 @@ mod tests {
         let (run, end) = (RunId([0xab; 8]), Seq(2730));
         let directory = names.directory(run, end);
         assert_eq!(directory.as_ref(), "lab/log/compacted/abababababababab/0000002730/directory");
-        let part = part_name(1, b"lines");
-        for path in [directory, names.part(run, end, &part)] {
-            let (of, to, name) = names.compaction_of(&path).unwrap();
-            assert_eq!((of, to, Some(&*name)), (run, end, path.filename()));
+        for path in [directory, names.compacted_segment(run, end, Seq(1))] {
+            assert_eq!(names.compaction_of(&path), Some((run, end)));
         }
         for other in ["0000002730/x", "2730/directory", "directory", "0000002730/directory/x"] {
             let path = names.compacted_run(run).join(other);

@@ -1,13 +1,17 @@
 //! Objects that are created once: the only way in which this crate writes.
 
 use std::future::Future;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt};
 use object_store::path::Path;
-use object_store::{Error, GetOptions, GetRange, ObjectStore, ObjectStoreExt, PutMode, PutOptions};
+use object_store::{
+    Error, GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions,
+};
+use retold::escaping::printable;
 use retold::log::LogError;
 
 use crate::names::number_of;
@@ -23,6 +27,9 @@ const PATIENCE_TO_OPEN: Duration = Duration::from_secs(10);
 const FIRST_WAIT: Duration = Duration::from_millis(if cfg!(test) { 1 } else { 20 });
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
+/// How much is shown of the name of an object that no log has, in characters.
+const LONGEST: usize = 1024;
+
 /// How many requests are in flight at once.
 pub(crate) const TOGETHER: usize = 16;
 
@@ -35,33 +42,11 @@ pub(crate) struct Objects {
     patience: Duration,
 }
 
-/// The objects in a folder.
-#[derive(Debug, Default)]
-pub(crate) struct Listing {
-    /// Their names, in order.
-    pub(crate) names: Vec<Path>,
-    /// What changes if an object does (its ETag), if the store says it.
-    tags: Vec<(Path, String)>,
-    /// Whether there may be more of them than were asked for.
-    is_cut: bool,
-    /// An object that no log has, because its name has a control character in it, say. The rest of the store's listing is
-    /// not known.
-    pub(crate) unnameable: Option<String>,
-}
-
-impl Listing {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.names.is_empty() && self.unnameable.is_none()
-    }
-}
-
 /// The objects in a folder that have numbers for names.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct NumberedObjects {
-    /// The numbers, in order.
-    pub(crate) numbers: Vec<u64>,
-    /// What changes if an object does (its ETag), for those of which the store says it.
-    pub(crate) tags: Vec<(u64, String)>,
+    /// The numbers, in order, each with what changes if the object does (its ETag), if the store says it.
+    pub(crate) numbers: Vec<(u64, Option<String>)>,
     /// Whether there may be more of them than were asked for.
     pub(crate) is_cut: bool,
 }
@@ -90,9 +75,6 @@ impl Objects {
     }
 
     /// The bytes of an object; `None` if there is no such object.
-    ///
-    /// # Errors
-    /// [`LogError`] if the store cannot be read.
     pub(crate) async fn get(&self, path: &Path) -> Result<Option<Bytes>, LogError> {
         self.patiently(async || self.find(path).await).await
     }
@@ -106,40 +88,24 @@ impl Objects {
     }
 
     /// Some of the bytes of an object: fewer than asked for if it is shorter, and `None` if it does not exist.
-    ///
-    /// # Errors
-    /// [`LogError`] if the store cannot be read.
     pub(crate) async fn get_range(
         &self,
         path: &Path,
-        range: GetRange,
+        range: Range<u64>,
     ) -> Result<Option<Bytes>, LogError> {
-        let attempt = async || match self.range(path, range.clone()).await {
-            Ok(found) => Ok(Some(found)),
-            Err(Error::NotFound { .. }) => Ok(None),
-            Err(error) => self.by_size(path, &range, error).await.map(Some),
-        };
-        self.patiently(attempt).await
-    }
-
-    /// Reads a range that a store cannot answer without knowing the size: Azure has no ranges that are counted from the end,
-    /// and no store has one of no bytes, after the end.
-    async fn by_size(&self, path: &Path, range: &GetRange, error: Error) -> Result<Bytes, Error> {
-        let Ok(size) = self.store.head(path).await.map(|about| about.size) else {
-            return Err(error);
-        };
-        match (range, &error) {
-            (GetRange::Suffix(last), Error::NotSupported { .. }) => {
-                self.range(path, GetRange::Bounded(size.saturating_sub(*last)..size)).await
+        self.patiently(async || {
+            let options = GetOptions::new().with_range(Some(range.clone()));
+            match self.store.get_opts(path, options).await {
+                Ok(found) => found.bytes().await.map(Some),
+                Err(Error::NotFound { .. }) => Ok(None),
+                // No store has a range after the end.
+                Err(error) => match self.store.head(path).await {
+                    Ok(about) if about.size <= range.start => Ok(Some(Bytes::new())),
+                    _ => Err(error),
+                },
             }
-            (GetRange::Bounded(wanted), _) if wanted.start >= size => Ok(Bytes::new()),
-            _ => Err(error),
-        }
-    }
-
-    async fn range(&self, path: &Path, range: GetRange) -> Result<Bytes, Error> {
-        let options = GetOptions::new().with_range(Some(range));
-        self.store.get_opts(path, options).await?.bytes().await
+        })
+        .await
     }
 
     /// Creates an object, unless there is one of that name.
@@ -172,62 +138,33 @@ impl Objects {
         self.patiently(attempt).await
     }
 
-    /// The names of the objects below a folder that come after another name, in order.
-    ///
-    /// # Errors
-    /// [`LogError`] if the store cannot be read.
-    pub(crate) async fn list(
-        &self,
-        folder: &Path,
-        after: Option<&Path>,
-    ) -> Result<Listing, LogError> {
-        self.list_up_to(usize::MAX, folder, after).await
+    /// The names of the objects below a folder, in order.
+    pub(crate) async fn list(&self, folder: &Path) -> Result<Vec<Path>, LogError> {
+        let listed = self.list_up_to(usize::MAX, folder, None).await?;
+        Ok(listed.into_iter().map(|about| about.location).collect())
     }
 
-    /// The same, but at most so many of them. (A file system does not list the first ones first.)
+    /// Up to so many of the objects below a folder whose names come after another one, in order. (A file system does not list
+    /// the first ones first.)
     async fn list_up_to(
         &self,
         most: usize,
         folder: &Path,
         after: Option<&Path>,
-    ) -> Result<Listing, LogError> {
+    ) -> Result<Vec<ObjectMeta>, LogError> {
         let attempt = async || {
-            let mut found = match after {
+            let listed = match after {
                 Some(after) => self.store.list_with_offset(Some(folder), after),
                 None => self.store.list(Some(folder)),
             };
-            let mut listing = Listing::default();
-            // Names beyond the limit are not waited for.
-            while listing.names.len() < most
-                && let Some(next) = found.next().await
-            {
-                match next {
-                    Ok(about) => {
-                        let tag = about.e_tag.map(|tag| (about.location.clone(), tag));
-                        listing.tags.extend(tag);
-                        listing.names.push(about.location);
-                    }
-                    Err(Error::InvalidPath { source }) => {
-                        listing.unnameable = Some(name_in(source));
-                        break;
-                    }
-                    Err(error) => return Err(error),
-                }
-            }
-            Ok(listing)
+            listed.take(most).try_collect::<Vec<_>>().await
         };
-        let mut listing = self.patiently(attempt).await?;
-        // A file system lists in any order.
-        listing.names.sort_unstable();
-        listing.is_cut = listing.names.len() >= most;
-        Ok(listing)
+        let mut listed = self.patiently(attempt).await?;
+        listed.sort_unstable_by(|one, other| one.location.cmp(&other.location));
+        Ok(listed)
     }
 
-    /// The numbers after `after` of the objects in a folder, of `most` objects at most. If the folder cannot be listed to its
-    /// end, they are asked for one after the other.
-    ///
-    /// # Errors
-    /// [`LogError`] if the store cannot be read.
+    /// The numbers after `after` of the objects in a folder, of `most` objects at most.
     pub(crate) async fn numbers(
         &self,
         folder: &Path,
@@ -236,34 +173,13 @@ impl Objects {
         name: impl Fn(u64) -> Path,
     ) -> Result<NumberedObjects, LogError> {
         let offset = (after > 0).then(|| name(after));
-        let listing = self.list_up_to(most, folder, offset.as_ref()).await?;
-        let Listing { names, tags, is_cut, unnameable } = listing;
-        let mut numbers: Vec<u64> = names.iter().filter_map(number_of).collect();
-        let tagged = tags.into_iter().filter_map(|(path, tag)| number_of(&path).zip(Some(tag)));
-        let tags = tagged.collect();
-        if unnameable.is_none() {
-            return Ok(NumberedObjects { numbers, tags, is_cut });
-        }
-        let mut next = after + 1;
-        loop {
-            let window = next..next + TOGETHER as u64;
-            let found = self.get_all(window.clone().map(&name).collect()).await?;
-            let there = found.iter().take_while(|bytes| bytes.is_some()).count() as u64;
-            numbers.extend(window.take_while(|number| *number < next + there));
-            next += there;
-            if there < TOGETHER as u64 {
-                break;
-            }
-        }
-        numbers.sort_unstable();
-        numbers.dedup();
-        Ok(NumberedObjects { numbers, tags, is_cut })
+        let listed = self.list_up_to(most, folder, offset.as_ref()).await?;
+        let is_cut = listed.len() >= most;
+        let numbered = |about: ObjectMeta| Some((number_of(&about.location)?, about.e_tag));
+        Ok(NumberedObjects { numbers: listed.into_iter().filter_map(numbered).collect(), is_cut })
     }
 
     /// Several objects, in their order.
-    ///
-    /// # Errors
-    /// [`LogError`] if the store cannot be read.
     pub(crate) async fn get_all(&self, paths: Vec<Path>) -> Result<Vec<Option<Bytes>>, LogError> {
         let gets = paths.into_iter().map(|path| {
             let objects = self.clone();
@@ -277,7 +193,16 @@ impl Objects {
         &self,
         mut attempt: impl FnMut() -> F,
     ) -> Result<T, LogError> {
-        let failed = |error| LogError::failure(self.name(), RedactedError::new(error));
+        let failed = |error| match error {
+            Error::InvalidPath { source } => {
+                let object = printable(&source.to_string(), LONGEST);
+                LogError::failure(
+                    self.name(),
+                    format!("it is not a part of a log: remove it ({object})"),
+                )
+            }
+            error => LogError::failure(self.name(), RedactedError::new(error)),
+        };
         let mut last = None;
         let trying = async {
             let mut wait = FIRST_WAIT;
@@ -298,20 +223,6 @@ impl Objects {
             )),
         }
     }
-}
-
-/// The name that cannot be one.
-fn name_in(error: object_store::path::Error) -> String {
-    use object_store::path::Error;
-    let name = match &error {
-        Error::EmptySegment { path }
-        | Error::BadSegment { path, .. }
-        | Error::NonUnicode { path, .. }
-        | Error::PrefixMismatch { path, .. } => path.as_str().into(),
-        Error::Canonicalize { path, .. } | Error::InvalidPath { path } => path.to_string_lossy(),
-        other => return other.to_string(),
-    };
-    name.trim_start_matches('/').to_owned()
 }
 
 /// Whether an error may be gone at the next attempt: no reply, or one that the store cannot answer now.

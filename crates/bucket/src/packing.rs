@@ -17,9 +17,6 @@ const MOST_RATIO: u64 = 100;
 const FREE_BYTES: u64 = 64 << 20;
 
 /// Lines, compressed. Where these are too much alike for the bound of a reader, zeros follow in a frame of their own.
-///
-/// # Errors
-/// An error of the compressor.
 pub(crate) fn pack(text: &str) -> Result<Vec<u8>> {
     let mut bytes = zstd::bulk::compress(text.as_bytes(), LEVEL)?;
     let least = text.len() / MOST_RATIO as usize;

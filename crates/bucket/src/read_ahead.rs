@@ -4,12 +4,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use retold::id::{RunId, Seq};
-use retold::log::LogError;
+use retold::log::{LogError, SegmentFault};
 use tokio::task::JoinHandle;
 
+use crate::names::Place;
 use crate::objects::TOGETHER;
 use crate::segment::{MOST_BYTES, Segment};
-use crate::segments::{Place, ReadSegment, Segments};
+use crate::segments::Segments;
 
 /// How many bytes of lines are read ahead, or one segment if it has more.
 const AHEAD_BYTES: u64 = 16 << 20;
@@ -23,7 +24,7 @@ type BegunRead = JoinHandle<Result<Arc<Segment>, LogError>>;
 /// The segments that a reader reads in order.
 #[derive(Debug, Default)]
 pub(crate) struct ReadAhead {
-    last: Option<(RunId, ReadSegment)>,
+    last: Option<(RunId, Place, Arc<Segment>)>,
     begun: VecDeque<(RunId, Place, BegunRead)>,
     /// How many segments are read ahead: more with each that was read in order, so that a look-up reads one.
     window: usize,
@@ -40,40 +41,46 @@ impl ReadAhead {
         segments: &Arc<Segments>,
         run: RunId,
         seq: Seq,
-    ) -> Result<ReadSegment, LogError> {
+    ) -> Result<Arc<Segment>, LogError> {
         let place = segments.holding(run, seq).await?;
-        if let Some((of, last)) = &self.last
-            && (*of, last.place) == (run, place)
+        if let Some((of, at, last)) = &self.last
+            && (*of, *at) == (run, place)
+            && last.footer.last() >= seq
         {
             return Ok(last.clone());
         }
-        let is_next = self
-            .last
-            .as_ref()
-            .is_some_and(|(of, last)| *of == run && last.segment.footer.last().next() == seq);
+        let follows = |last: &Segment| last.footer.last().next() == seq;
+        let before = self.last.as_ref().filter(|(of, _, last)| *of == run && follows(last));
+        // Nothing has a name between those of two segments.
+        if let Some((_, at, _)) = before
+            && let Some(next) = segments.after(run, *at).filter(|next| *next < place)
+        {
+            let object = segments.names.segment_at(run, next).to_string();
+            return Err(LogError::corrupt(run, seq, SegmentFault::Foreign { object }));
+        }
+        let is_next = before.is_some();
         let segment = match self.begun.pop_front() {
             Some((of, at, read)) if is_next && (of, at) == (run, place) => match read.await {
                 Ok(Ok(segment)) if segment.footer.first() == seq => segment,
                 // Any error is met again here.
-                _ => segments.segment(run, place, seq).await?,
+                _ => segments.segment_with(run, place, seq).await?,
             },
             begun => {
                 begun.into_iter().chain(self.begun.drain(..)).for_each(|(.., read)| read.abort());
-                segments.segment(run, place, seq).await?
+                segments.segment_with(run, place, seq).await?
             }
         };
         let fitting = AHEAD_BYTES / segment.footer.bytes.max(1);
         let most = usize::try_from(fitting).unwrap_or(TOGETHER).clamp(1, TOGETHER);
         self.window = if is_next { (self.window * 2).clamp(1, most) } else { 0 };
-        let found = ReadSegment { place, segment };
-        self.last = Some((run, found.clone()));
-        self.begin(segments, run, &found);
-        Ok(found)
+        self.last = Some((run, place, segment.clone()));
+        self.begin(segments, run, place);
+        Ok(segment)
     }
 
     /// Begins to read what follows.
-    fn begin(&mut self, segments: &Arc<Segments>, run: RunId, from: &ReadSegment) {
-        let mut last = self.begun.back().map_or(from.place, |(_, place, _)| *place);
+    fn begin(&mut self, segments: &Arc<Segments>, run: RunId, from: Place) {
+        let mut last = self.begun.back().map_or(from, |(_, place, _)| *place);
         while self.begun.len() < self.window {
             let Some(place) = segments.after(run, last) else { return };
             let segments = segments.clone();

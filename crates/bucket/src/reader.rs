@@ -6,16 +6,14 @@ use retold::event::StoredEvent;
 use retold::id::{PromptHash, RunId, Seq};
 use retold::log::ledger::LedgerEntry;
 use retold::log::{
-    Finding, KeptPiece, LogError, Reader, RunHead, Section, SegmentFault, StoreIndex,
-    UncountedEvents,
+    Finding, KeptPiece, LogError, Reader, RunHead, Section, StoreIndex, UncountedEvents,
 };
 use retold::prompt::Request;
 
-use crate::compaction::PromptTable;
 use crate::heads::heads;
 use crate::read_ahead::ReadAhead;
 use crate::search;
-use crate::segments::{Place, ReadSegment, Segments};
+use crate::segments::Segments;
 use crate::shared::Shared;
 use crate::snapshot::Snapshot;
 use crate::uncounted::uncounted_events;
@@ -29,110 +27,38 @@ pub(crate) struct BucketReader {
     /// The runs that it lists; `None` for one that lists those that there are now.
     snapshot: Option<Arc<Snapshot>>,
     ahead: ReadAhead,
-    /// The segments of the events that were read last, or the one whose request was: the next request is usually in them.
-    last: Vec<ReadSegment>,
-    /// Which of these had the request that was asked for last.
-    asked: usize,
-    /// The table of requests of the compaction that was checked last, by its run and end.
-    table: Option<(RunId, Seq, PromptTable)>,
+    /// The run that was read last: a request is usually of that.
+    last: Option<RunId>,
 }
 
 impl BucketReader {
     pub(crate) fn new(shared: Arc<Shared>, snapshot: Option<Arc<Snapshot>>) -> Self {
-        let ahead = ReadAhead::default();
-        BucketReader { shared, snapshot, ahead, last: Vec::new(), asked: 0, table: None }
+        BucketReader { shared, snapshot, ahead: ReadAhead::default(), last: None }
     }
-
-    /// The segment that has a request.
-    fn asking(&mut self, prompt: PromptHash) -> Result<Option<ReadSegment>, LogError> {
-        // Requests are mostly asked for in their order.
-        let count = self.last.len();
-        let mut order = (self.asked..count).chain(0..self.asked.min(count));
-        let has = |at: &usize| self.last[*at].segment.requests.contains_key(&prompt);
-        if let Some(at) = order.find(has) {
-            self.asked = at;
-            return Ok(Some(self.last[at].clone()));
-        }
-        let near = self.last.last().map(|read| read.segment.footer.run);
-        let find = move |segments: Arc<Segments>| async move {
-            if let Some(found) = segments.asking(prompt).await? {
-                return Ok(Some(found));
-            }
-            let found = search::requests(&segments, &prompt.to_string(), 1, near).await?;
-            Ok(found.into_values().next())
-        };
-        let found = self.shared.wait(find)?;
-        if let Some(found) = &found {
-            (self.last, self.asked) = (vec![found.clone()], 0);
-        }
-        Ok(found)
-    }
-
-    /// Whether a request leads to the segment of a compaction that has it.
-    fn is_named(&mut self, prompt: PromptHash, read: &ReadSegment) -> Result<(), LogError> {
-        let Place::Compacted(end, number) = read.place else { return Ok(()) };
-        let run = read.segment.footer.run;
-        let table = match &self.table {
-            Some((of, to, table)) if (*of, *to) == (run, end) => table.clone(),
-            _ => {
-                let read = move |segments: Arc<Segments>| async move {
-                    match segments.compaction(run).await? {
-                        Some(compaction) => segments.prompt_table(&compaction).await,
-                        // It was read from it.
-                        None => Err(segments.without_directory(run, end)),
-                    }
-                };
-                let table = self.shared.wait(read)?;
-                self.table = Some((run, end, table.clone()));
-                table
-            }
-        };
-        if table.names(prompt, number) {
-            return Ok(());
-        }
-        let segments = &self.shared.segments;
-        let object = segments.names.directory(run, end).to_string();
-        let why = "it does not say in which segment the request is".to_owned();
-        let fault = SegmentFault::Changed { object, why };
-        Err(LogError::damage(segments.objects.name(), fault))
-    }
-}
-
-/// An event, if the ledger repeats it. The events after it are in the segments.
-async fn repeated_event(segments: &Segments, run: RunId, seq: Seq) -> Option<StoredEvent> {
-    let ledger = segments.ledger.last_read().await;
-    ledger.repeated_event(run, seq)
 }
 
 async fn events(
     segments: &Arc<Segments>,
-    snapshot: Option<&Snapshot>,
     ahead: &mut ReadAhead,
     (run, after): (RunId, Seq),
     limit: usize,
-) -> Result<(Vec<StoredEvent>, Vec<ReadSegment>), LogError> {
+) -> Result<Vec<StoredEvent>, LogError> {
+    let mut due = after.next();
+    // The events after one that the ledger repeats are in the segments.
+    if limit == 1
+        && let Some(event) = segments.ledger.last_read().await.repeated_event(run, due)
+    {
+        return Ok(vec![event]);
+    }
     let mut end = segments.known_end(run);
     if after >= end.head.seq {
-        let found = match snapshot {
-            Some(snapshot) => snapshot.end(segments, run, end).await,
-            None => segments.end_after(run, end).await,
-        };
-        end = match found {
-            Ok(end) => end,
+        end = match segments.end_by_ledger(run).await {
             // What comes before the damage can be read.
-            Err(LogError::Corrupt { seq, .. }) if after.next() < seq => segments.known_end(run),
-            // And so can what comes after it, for those who skip it.
-            Err(LogError::Corrupt { seq, fault, .. }) if after.next() > seq => {
-                let read = segments.after_damage(run, after, *fault).await?;
-                let later = read.iter().flat_map(|read| &read.segment.events);
-                let later = later.filter(|event| event.seq > after).take(limit).cloned();
-                return Ok((later.collect(), read.into_iter().collect()));
-            }
-            Err(error) => return Err(error),
+            Err(LogError::Corrupt { seq, .. }) if due < seq => segments.known_end(run),
+            found => found?,
         };
     }
-    let (mut found, mut bytes, mut read) = (Vec::new(), 0, Vec::new());
-    let mut due = after.next();
+    let (mut found, mut bytes) = (Vec::new(), 0);
     while due <= end.head.seq && found.len() < limit && bytes < MOST_BYTES {
         let next = match ahead.having(segments, run, due).await {
             Ok(next) => next,
@@ -140,13 +66,12 @@ async fn events(
             Err(_) if !found.is_empty() => break,
             Err(error) => return Err(error),
         };
-        let of_segment = next.segment.events.iter().filter(|event| event.seq >= due);
+        let of_segment = next.events.iter().filter(|event| event.seq >= due);
         found.extend(of_segment.take(limit - found.len()).cloned());
-        due = next.segment.footer.last().next();
-        bytes += next.segment.footer.bytes;
-        read.push(next);
+        due = next.footer.last().next();
+        bytes += next.footer.bytes;
     }
-    Ok((found, read))
+    Ok(found)
 }
 
 impl Reader for BucketReader {
@@ -166,25 +91,15 @@ impl Reader for BucketReader {
         after: Seq,
         limit: usize,
     ) -> Result<Vec<StoredEvent>, LogError> {
+        self.last = Some(run);
         let mut ahead = std::mem::take(&mut self.ahead);
-        let snapshot = self.snapshot.clone();
         let read = move |segments: Arc<Segments>| async move {
-            if limit == 1
-                && let Some(event) = repeated_event(&segments, run, after.next()).await
-            {
-                return Ok((Ok((vec![event], Vec::new())), ahead));
-            }
-            let read = events(&segments, snapshot.as_deref(), &mut ahead, (run, after), limit);
-            let read = read.await;
+            let read = events(&segments, &mut ahead, (run, after), limit).await;
             Ok((read, ahead))
         };
         let (read, ahead) = self.shared.wait(read)?;
         self.ahead = ahead;
-        let (events, segments) = read?;
-        if !segments.is_empty() {
-            (self.last, self.asked) = (segments, 0);
-        }
-        Ok(events)
+        read
     }
 
     fn ledger(&mut self, after: u64, limit: usize) -> Result<Vec<LedgerEntry>, LogError> {
@@ -204,8 +119,17 @@ impl Reader for BucketReader {
     }
 
     fn request(&mut self, prompt: PromptHash) -> Result<Option<Request>, LogError> {
-        let found = self.asking(prompt)?;
-        Ok(found.and_then(|read| read.segment.requests.get(&prompt).cloned()))
+        if let Some(found) = self.shared.segments.recent_request(prompt) {
+            return Ok(Some(found));
+        }
+        let near = self.last;
+        self.shared.wait(move |segments| async move {
+            if let Some(found) = segments.known_request(prompt).await? {
+                return Ok(Some(found));
+            }
+            let mut found = search::requests(&segments, &prompt.to_string(), 1, near).await?;
+            Ok(found.remove(&prompt))
+        })
     }
 
     fn index(&mut self) -> Option<&mut dyn StoreIndex> {
@@ -214,11 +138,8 @@ impl Reader for BucketReader {
 }
 
 impl StoreIndex for BucketReader {
-    /// In a compaction, a request is also looked up by its hash, which the reading of the segment does not show to work.
     fn request_part(&mut self, prompt: PromptHash) -> Result<Option<Request>, LogError> {
-        let Some(found) = self.asking(prompt)? else { return Ok(None) };
-        self.is_named(prompt, &found)?;
-        Ok(found.segment.requests.get(&prompt).cloned())
+        self.request(prompt)
     }
 
     fn prompts(&mut self, prefix: &str, limit: usize) -> Result<Vec<PromptHash>, LogError> {
@@ -232,10 +153,10 @@ impl StoreIndex for BucketReader {
     /// A compaction has an index. Events that came after it have none here, so callers index them in memory.
     fn pieces(&mut self, run: RunId) -> Result<Vec<KeptPiece>, LogError> {
         self.shared.wait(move |segments| async move {
-            let Some(found) = segments.usable_compaction(run).await? else {
+            let Some(found) = segments.compaction(run).await? else {
                 return Ok(Vec::new());
             };
-            let has_gone_on = segments.end_at_first(run).await? != found.end();
+            let has_gone_on = segments.end_by_ledger(run).await? != found.end();
             Ok(found.pieces().filter(|kept| !has_gone_on || kept.is_whole()).collect())
         })
     }
@@ -254,11 +175,10 @@ impl StoreIndex for BucketReader {
         if run.is_some() {
             return Ok(Vec::new());
         }
-        let found = self
+        let faults = self
             .shared
             .wait(|segments| async move { crate::integrity::faults(&segments).await })?;
-        let faults = self.shared.fault.iter().cloned().chain(found);
-        Ok(faults.map(Finding::of_file).collect())
+        Ok(faults.into_iter().map(Finding::of_file).collect())
     }
 
     fn uncounted_events(&mut self, run: Option<RunId>) -> Result<Vec<UncountedEvents>, LogError> {

@@ -14,23 +14,26 @@ use retold::id::{RunId, Seq};
 use retold::log::{Fault, Head, LogError, SegmentFault};
 
 use crate::ledger::KnownLedger;
-use crate::objects::NumberedObjects;
+use crate::names::Place;
 use crate::segment::{AnnouncedEntry, Footer, Segment};
-use crate::segments::{Place, ReadSegment, Segments};
+use crate::segments::Segments;
 
 /// The end of a run as readers see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RunEnd {
-    /// How many segments count.
-    pub(crate) segments: u64,
-    /// How many there are.
-    pub(crate) all: u64,
     /// The last event that counts.
     pub(crate) head: Head,
+    /// The first event of the last segment, if that does not count.
+    pub(crate) undecided: Option<Seq>,
 }
 
 impl RunEnd {
-    pub(crate) const START: RunEnd = RunEnd { segments: 0, all: 0, head: Head::START };
+    pub(crate) const START: RunEnd = RunEnd::at(Head::START);
+
+    /// The end of a run of which all segments count.
+    pub(crate) const fn at(head: Head) -> Self {
+        RunEnd { head, undecided: None }
+    }
 }
 
 impl Segments {
@@ -51,7 +54,7 @@ impl Segments {
             // Somebody may have written meanwhile: events that the ledger knew then are there now.
             (end, damage) = self.end_by_segments(run).await?;
             if damage.is_none() && end.head.seq < claimed {
-                let object = self.names.segment(run, end.all + 1).to_string();
+                let object = self.names.segment(run, end.head.seq.next()).to_string();
                 damage = Some(SegmentFault::Missing { object }.into());
             }
         }
@@ -62,69 +65,66 @@ impl Segments {
         }
     }
 
-    /// The end of a run now, of which an earlier one is known.
-    ///
-    /// # Errors
-    /// As [`end`](Self::end).
-    pub(crate) async fn end_after(&self, run: RunId, known: RunEnd) -> Result<RunEnd, LogError> {
-        match known == RunEnd::START {
-            true => self.end_at_first(run).await,
-            false => self.end(run).await,
+    /// The end of a run, looked for only if it may have another one than when that was last found out: a run that had ended
+    /// by the ledger when that was last read stays as it is until it is read again.
+    pub(crate) async fn end_by_ledger(&self, run: RunId) -> Result<RunEnd, LogError> {
+        let mut known = self.known_end(run);
+        if known == RunEnd::START
+            && let Some(compaction) = self.compaction(run).await?
+        {
+            known = compaction.end();
         }
-    }
-
-    /// The last segment of a run with this end, whether it counts or not.
-    ///
-    /// # Errors
-    /// As [`segment`](Self::segment).
-    pub(crate) async fn last(&self, run: RunId, end: RunEnd) -> Result<Arc<Segment>, LogError> {
-        match end.all > end.segments {
-            true => self.segment(run, Place::Object(end.all), end.head.seq.next()).await,
-            false => self.having(run, end.head.seq).await,
-        }
-    }
-
-    /// The end that a run had when the ledger was last read, if that is the end of its compaction, and else the one that it
-    /// has now.
-    ///
-    /// # Errors
-    /// As [`end`](Self::end).
-    pub(crate) async fn end_at_first(&self, run: RunId) -> Result<RunEnd, LogError> {
-        if let Some(compaction) = self.usable_compaction(run).await? {
-            let end = compaction.end();
-            let ledger = self.ledger.last_read().await;
-            if ledger.of(run).next_back().is_some_and(|last| last.entry.head == end.head) {
-                self.lock().ends.insert(run, end);
-                return Ok(end);
-            }
+        let ledger = self.ledger.last_read().await;
+        let last = ledger.of(run).next_back();
+        if last.is_some_and(|last| last.is_the_end() && last.entry.head == known.head) {
+            self.note_end(run, known);
+            return Ok(known);
         }
         self.end(run).await
     }
 
-    /// The end of a run according to its segments, and the fault of the segment after it.
+    /// The last segment of a run with this end, whether it counts or not.
+    pub(crate) async fn last(&self, run: RunId, end: RunEnd) -> Result<Arc<Segment>, LogError> {
+        match end.undecided {
+            Some(first) => self.segment(run, Place::Object(first), end.head.seq.next()).await,
+            None => self.having(run, end.head.seq).await,
+        }
+    }
+
+    /// The end of a run according to its segments, and the fault of the segment after it. A segment that is missing before
+    /// others is found when its events are read.
     async fn end_by_segments(&self, run: RunId) -> Result<(RunEnd, Option<Fault>), LogError> {
-        let (mut known, mut damaged) = (self.known_end(run), None);
-        if known == RunEnd::START {
-            match self.compaction(run).await {
-                Ok(found) => known = found.map_or(known, |found| found.end()),
-                // The segments that it stands for may still be there.
-                Err(LogError::Corrupt { fault, .. }) => damaged = Some(*fault),
+        let mut known = self.known_end(run);
+        if known == RunEnd::START
+            && let Some(compaction) = self.compaction(run).await?
+        {
+            known = compaction.end();
+        }
+        let name = |first| self.names.segment(run, Seq(first));
+        let folder = self.names.run(run);
+        let listed =
+            self.objects.numbers(&folder, known.head.seq.0, usize::MAX, name).await?.numbers;
+        let firsts: Vec<Seq> = listed.iter().map(|(first, _)| Seq(*first)).collect();
+        self.note_segments(run, firsts.iter().copied().zip(listed.into_iter().map(|(_, tag)| tag)));
+        let last = firsts.last().copied();
+        let (mut end, mut damage) = (RunEnd { undecided: last, ..known }, None);
+        for first in firsts.into_iter().rev() {
+            match self.segment(run, Place::Object(first), known.head.seq.next()).await {
+                Ok(segment) => {
+                    let Footer { more, entries, reaches, .. } = &segment.footer;
+                    // Only the last commit can be undecided.
+                    let is_last = Some(first) == last;
+                    if !more && (!is_last || self.are_in(run, entries).await?) {
+                        end = RunEnd { head: *reaches, undecided: last.filter(|_| !is_last) };
+                        break;
+                    }
+                }
+                Err(LogError::Corrupt { fault, .. }) => damage = Some(*fault),
                 Err(error) => return Err(error),
             }
         }
-        let name = |number| self.names.segment(run, number);
-        let listed =
-            self.objects.numbers(&self.names.run(run), known.segments, usize::MAX, name).await?;
-        let NumberedObjects { numbers, tags, .. } = listed;
-        self.note_versions(run, tags);
-        let without_gap = numbers.iter().zip(known.segments + 1..).take_while(|(n, due)| *n == due);
-        let all = known.segments + without_gap.count() as u64;
-        let (end, damage) = self.last_decided(run, known, all).await?;
-        self.lock().ends.insert(run, end);
-        let is_gap = numbers.last().is_some_and(|last| *last > all);
-        let gap = || is_gap.then(|| SegmentFault::Missing { object: name(all + 1).to_string() });
-        let damaged = damaged.filter(|_| end.all == 0);
-        Ok((end, damaged.or(damage).or_else(|| gap().map(Fault::from))))
+        self.note_end(run, end);
+        Ok((end, damage))
     }
 
     /// How far a run had come, by the ledger. One that is damaged claims nothing.
@@ -138,70 +138,6 @@ impl Segments {
             };
         }
         Ok(ledger.of(run).next_back().map_or(Seq(0), |known| known.entry.head.seq))
-    }
-
-    /// The last of `all` segments that counts, and the fault of the one after it.
-    async fn last_decided(
-        &self,
-        run: RunId,
-        known: RunEnd,
-        all: u64,
-    ) -> Result<(RunEnd, Option<Fault>), LogError> {
-        let (mut undecided, mut damage) = (false, None);
-        for number in (known.segments + 1..=all).rev() {
-            let segment =
-                match self.segment(run, Place::Object(number), known.head.seq.next()).await {
-                    Ok(segment) => segment,
-                    // Those before it are looked at: they count if it is another commit.
-                    Err(LogError::Corrupt { fault, .. }) => {
-                        (undecided, damage) = (false, Some(*fault));
-                        continue;
-                    }
-                    Err(error) => return Err(error),
-                };
-            let Footer { more, entries, reaches, .. } = &segment.footer;
-            // Only the last segment of a commit decides; those before it are undecided with it.
-            let decided =
-                !more && (number < all && !undecided || self.are_in(run, entries).await?);
-            undecided = !decided;
-            if decided {
-                return Ok((RunEnd { segments: number, all, head: *reaches }, damage));
-            }
-        }
-        Ok((RunEnd { all, ..known }, damage))
-    }
-
-    /// The events after one that comes after the first damage of a run: of the first segment that has some and can be
-    /// read. Empty if there is none.
-    ///
-    /// # Errors
-    /// [`LogError::Corrupt`] with that damage if the next event is not in a segment that can be read; [`LogError`] if the
-    /// store cannot be read.
-    pub(crate) async fn after_damage(
-        &self,
-        run: RunId,
-        after: Seq,
-        fault: Fault,
-    ) -> Result<Option<ReadSegment>, LogError> {
-        let name = |number| self.names.segment(run, number);
-        let from = self.known_end(run).segments;
-        let listed = self.objects.numbers(&self.names.run(run), from, usize::MAX, name).await?;
-        for number in listed.numbers {
-            let place = Place::Object(number);
-            let segment = match self.segment(run, place, after.next()).await {
-                Ok(segment) => segment,
-                Err(LogError::Corrupt { .. }) => continue,
-                Err(error) => return Err(error),
-            };
-            match &segment.footer {
-                footer if footer.last() <= after => {}
-                footer if footer.first() <= after.next() => {
-                    return Ok(Some(ReadSegment { place, segment }));
-                }
-                _ => return Err(LogError::corrupt(run, after.next(), fault)),
-            }
-        }
-        Ok(None)
     }
 
     /// True if the ledger has these entries, or if it is damaged: then all events of the run are shown, and verification
@@ -220,8 +156,8 @@ impl Segments {
         }
     }
 
-    /// Notes what this process has written.
-    pub(crate) fn wrote(&self, run: RunId, end: RunEnd) {
+    /// Notes the end of a run.
+    pub(crate) fn note_end(&self, run: RunId, end: RunEnd) {
         self.lock().ends.insert(run, end);
     }
 }

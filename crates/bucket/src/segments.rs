@@ -1,40 +1,35 @@
 //! The segments of runs: where they are, and those that were read last.
 //!
 //! The events of a run that was compacted are read from the segments of its compaction, and those that came later from
-//! the segments behind it.
+//! the segments after it.
 
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use bytes::Bytes;
 use retold::event::StoredEvent;
 use retold::id::{PromptHash, RunId, Seq};
 use retold::log::{EventFault, LogError, SegmentFault};
+use retold::prompt::Request;
 
-use crate::asked_requests::AskedRequests;
 use crate::cache::Cache;
 use crate::compaction::Compaction;
 use crate::ledger::{KnownLedger, Ledger};
-use crate::names::Names;
+use crate::names::{Names, Place};
 use crate::objects::Objects;
 use crate::packing::UnpackBudget;
 use crate::recent::Recent;
 use crate::run_end::RunEnd;
-use crate::segment::{Footer, MOST_BYTES, Segment, Unpacking, decode};
+use crate::segment::{MOST_BYTES, Segment, Unpacking, decode};
 
 /// How many bytes of segments that were read are kept.
 const KEPT_BYTES: usize = 64 << 20;
 
+/// Of how many requests it is known where they are.
+const KNOWN_REQUESTS: usize = 1 << 19;
+
 /// How many bytes of directories are kept.
 const KEPT_BLOCKS: usize = 64 << 20;
-
-/// A segment, and where it was read.
-#[derive(Debug, Clone)]
-pub(crate) struct ReadSegment {
-    pub(crate) place: Place,
-    pub(crate) segment: Arc<Segment>,
-}
 
 /// The segments of all runs.
 #[derive(Debug)]
@@ -47,42 +42,32 @@ pub(crate) struct Segments {
     pub(crate) unpacked: UnpackBudget,
 }
 
-/// Where a segment is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// It is an object: its number, from 1.
-    Object(u64),
-    /// It is in the compaction up to an event: its number there, from 0.
-    Compacted(Seq, usize),
-}
-
 /// Facts that were found out about runs.
 #[derive(Debug)]
 pub(crate) struct KnownSegments {
     /// The ends of runs: what counted once counts for good.
     pub(crate) ends: BTreeMap<RunId, RunEnd>,
-    /// The last event of segments whose footer was read.
-    lasts: BTreeMap<RunId, BTreeMap<u64, Seq>>,
-    asked: AskedRequests,
-    /// The compactions of runs: `None` for those that have none, and the error for those that are damaged.
-    pub(crate) compactions: BTreeMap<RunId, Result<Option<Arc<Compaction>>, LogError>>,
-    /// Blocks of directories, by the end of the compaction and the name of the block; `None` for those that are damaged.
-    pub(crate) blocks: Recent<(RunId, Seq, String), Option<Bytes>>,
+    /// The segments that were appended, by their first events, with their versions in the store (ETags).
+    listed: BTreeMap<RunId, BTreeMap<Seq, Option<String>>>,
+    /// Where requests are, by the beginnings of their hashes: else each request that is not in memory would be looked for in
+    /// all segments.
+    asked: Recent<u64, (RunId, Place)>,
+    /// The compactions of runs: `None` for those that have none.
+    pub(crate) compactions: BTreeMap<RunId, Option<Arc<Compaction>>>,
+    /// Blocks of directories, by the end of the compaction and the name of the block.
+    pub(crate) blocks: Recent<(RunId, Seq, String), Bytes>,
     recent: Recent<(RunId, Place), Arc<Segment>>,
-    /// The versions (ETags) of segments in the store, for those that are kept on this machine.
-    versions: BTreeMap<(RunId, u64), String>,
 }
 
 impl Default for KnownSegments {
     fn default() -> Self {
         KnownSegments {
             ends: BTreeMap::new(),
-            lasts: BTreeMap::new(),
-            asked: AskedRequests::default(),
+            listed: BTreeMap::new(),
+            asked: Recent::new(KNOWN_REQUESTS),
             compactions: BTreeMap::new(),
             blocks: Recent::new(KEPT_BLOCKS),
             recent: Recent::new(KEPT_BYTES),
-            versions: BTreeMap::new(),
         }
     }
 }
@@ -100,44 +85,33 @@ impl Segments {
         let _ = self.cache.set(cache);
     }
 
-    /// A segment that is kept on this machine, unless its bytes are not as they were written.
-    fn cached_segment(
-        &self,
-        object: &str,
-        version: &str,
-        key: (RunId, u64),
-        most: u64,
-    ) -> Option<Segment> {
-        let bytes = self.cache.get()?.get(object, version)?;
-        self.decode(object, key, &bytes, most).ok()
+    /// What the store would change if it changed a segment: the version under which that is kept on this machine.
+    fn version(&self, run: RunId, place: Place) -> Option<String> {
+        let known = self.lock();
+        match place {
+            Place::Object(first) => known.listed.get(&run)?.get(&first)?.clone(),
+            Place::Compacted(..) => Some(known.compactions.get(&run)?.as_ref()?.version.clone()),
+        }
     }
 
     /// A segment of at most so many bytes, within the budget of the log.
-    ///
-    /// # Errors
-    /// [`SegmentFault`].
     pub(crate) fn decode(
         &self,
         object: &str,
-        key: (RunId, u64),
+        key: (RunId, Seq),
         bytes: &[u8],
         most: u64,
     ) -> Result<Segment, SegmentFault> {
         decode(object, key, bytes, Unpacking { budget: &self.unpacked, most })
     }
 
-    fn keep(&self, object: &str, version: &str, bytes: &Bytes) {
-        if let Some(cache) = self.cache.get() {
-            cache.put(object, version, bytes);
-        }
-    }
-
-    /// Notes the versions of segments in the store, if they are kept on this machine.
-    pub(crate) fn note_versions(&self, run: RunId, tags: Vec<(u64, String)>) {
-        if self.cache.get().is_some() {
-            let tags = tags.into_iter().map(|(number, tag)| ((run, number), tag));
-            self.lock().versions.extend(tags);
-        }
+    /// Notes segments of a run, with their versions.
+    pub(crate) fn note_segments(
+        &self,
+        run: RunId,
+        segments: impl IntoIterator<Item = (Seq, Option<String>)>,
+    ) {
+        self.lock().listed.entry(run).or_default().extend(segments);
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, KnownSegments> {
@@ -159,9 +133,6 @@ impl Segments {
     }
 
     /// The same, if it has at most so many bytes; a larger one is refused as damaged.
-    ///
-    /// # Errors
-    /// As [`segment`](Self::segment).
     pub(crate) async fn segment_within(
         &self,
         run: RunId,
@@ -172,110 +143,63 @@ impl Segments {
         if let Some(segment) = self.lock().recent.get(&(run, place)) {
             return Ok(segment);
         }
-        let corrupt = |fault| LogError::corrupt(run, first, fault);
-        let number = match (place, self.known_compaction(run)) {
-            (Place::Object(number), _) => number,
-            (Place::Compacted(end, number), Some(compaction)) => {
-                // It may have been compacted again.
-                let is_same = compaction.end().head.seq == end;
-                let number = if is_same { number } else { compaction.holding(first) };
-                return self.compaction_segment(run, &compaction, number, first, most).await;
-            }
-            (Place::Compacted(end, _), None) => return Err(self.without_directory(run, end)),
-        };
-        let path = self.names.segment(run, number);
+        let (path, key) = (self.names.segment_at(run, place), (run, place.first()));
         let object = path.to_string();
-        let version = self.lock().versions.get(&(run, number)).cloned();
-        let kept =
-            version.as_deref().and_then(|it| self.cached_segment(&object, it, (run, number), most));
-        if let Some(segment) = kept {
-            return Ok(self.read(run, number, segment));
+        let cache = self.cache.get().zip(self.version(run, place));
+        let kept = cache.as_ref().and_then(|(cache, version)| cache.get(&object, version));
+        // One that is not as it was written is read again.
+        if let Some(segment) = kept.and_then(|bytes| self.decode(&object, key, &bytes, most).ok()) {
+            return Ok(self.keep(run, place, segment));
         }
+        let corrupt = |fault| LogError::corrupt(run, first, fault);
         let Some(bytes) = self.objects.get(&path).await? else {
-            // It may have been removed after somebody compacted the run.
-            return match self.find_compaction(run).await {
-                Ok(Some(found)) if found.end().head.seq >= first => {
-                    self.compaction_segment(run, &found, found.holding(first), first, most).await
-                }
-                Err(LogError::Corrupt { fault, .. }) => Err(LogError::corrupt(run, first, *fault)),
-                Err(error) => Err(error),
-                Ok(_) => Err(corrupt(SegmentFault::Missing { object })),
-            };
+            return Err(corrupt(SegmentFault::Missing { object }));
         };
-        let segment = self.decode(&object, (run, number), &bytes, most).map_err(corrupt)?;
-        if let Some(version) = version {
-            self.keep(&object, &version, &bytes);
+        let segment = self.decode(&object, key, &bytes, most).map_err(corrupt)?;
+        if let Some((cache, version)) = cache {
+            cache.put(&object, &version, &bytes);
         }
-        Ok(self.read(run, number, segment))
+        Ok(self.keep(run, place, segment))
     }
 
-    /// Notes a segment that was read, and is an object of its own.
-    fn read(&self, run: RunId, number: u64, segment: Segment) -> Arc<Segment> {
+    /// Keeps a segment that was read, and notes what it has.
+    fn keep(&self, run: RunId, place: Place, segment: Segment) -> Arc<Segment> {
         let segment = Arc::new(segment);
         let mut known = self.lock();
-        known.lasts.entry(run).or_default().insert(number, segment.footer.last());
-        known.asked.note((run, number), segment.requests.keys());
-        known.recent.keep((run, Place::Object(number)), segment.clone(), segment.held as usize);
+        for prompt in segment.requests.keys() {
+            known.asked.keep(beginning(*prompt), (run, place), 1);
+        }
+        known.recent.keep((run, place), segment.clone(), segment.held as usize);
         segment
     }
 
-    /// The error for a compaction whose directory was there before.
-    pub(crate) fn without_directory(&self, run: RunId, end: Seq) -> LogError {
-        let object = self.names.directory(run, end).to_string();
-        LogError::corrupt(run, Seq(1), SegmentFault::Missing { object })
-    }
-
-    async fn compaction_segment(
+    /// The segment at a place, which has to have an event.
+    pub(crate) async fn segment_with(
         &self,
         run: RunId,
-        compaction: &Compaction,
-        number: usize,
-        first: Seq,
-        most: u64,
+        place: Place,
+        seq: Seq,
     ) -> Result<Arc<Segment>, LogError> {
-        let corrupt = |fault| LogError::corrupt(run, first, fault);
-        let key = (run, number as u64 + 1);
-        // The name of its part has the hash of that.
-        let (object, version) = (self.part_of(compaction, number).to_string(), number.to_string());
-        let is_it = |segment: &Segment| compaction.is_where_it_says(number, &segment.footer);
-        let kept = self.cached_segment(&object, &version, key, most).filter(is_it);
-        let segment = match kept {
-            Some(kept) => kept,
-            None => {
-                let (path, bytes) = self.compacted_bytes(compaction, number).await?;
-                let (object, bytes) = (path.to_string(), bytes.map_err(corrupt)?);
-                let segment = self.decode(&object, key, &bytes, most).map_err(corrupt)?;
-                if !is_it(&segment) {
-                    let why = "it does not have the events that its directory says".to_owned();
-                    return Err(corrupt(SegmentFault::Changed { object, why }));
-                }
-                self.keep(&object, &version, &bytes);
-                segment
-            }
+        let segment = self.segment(run, place, seq).await?;
+        let (last, next) = (segment.footer.last(), segment.footer.last().next());
+        if last >= seq {
+            return Ok(segment);
+        }
+        let next = match place {
+            Place::Object(_) => Place::Object(next),
+            Place::Compacted(end, _) => Place::Compacted(end, next),
         };
-        let segment = Arc::new(segment);
-        let place = Place::Compacted(compaction.end().head.seq, number);
-        self.lock().recent.keep((run, place), segment.clone(), segment.held as usize);
-        Ok(segment)
-    }
-
-    fn known_compaction(&self, run: RunId) -> Option<Arc<Compaction>> {
-        self.lock().compactions.get(&run).cloned()?.ok().flatten()
+        let object = self.names.segment_at(run, next).to_string();
+        Err(LogError::corrupt(run, seq, SegmentFault::Missing { object }))
     }
 
     /// The segment that has an event, which is known to exist.
-    ///
-    /// # Errors
-    /// As [`segment`](Self::segment).
     pub(crate) async fn having(&self, run: RunId, seq: Seq) -> Result<Arc<Segment>, LogError> {
         let place = self.holding(run, seq).await?;
-        self.segment(run, place, seq).await
+        self.segment_with(run, place, seq).await
     }
 
     /// The first event of a run.
-    ///
-    /// # Errors
-    /// As [`segment`](Self::segment).
     pub(crate) async fn first(&self, run: RunId) -> Result<StoredEvent, LogError> {
         let first = self.having(run, Seq(1)).await?;
         let missing = || LogError::corrupt(run, Seq(1), EventFault::NoEvents);
@@ -283,18 +207,12 @@ impl Segments {
     }
 
     /// All runs, in the order in which they came into the log.
-    ///
-    /// # Errors
-    /// [`LogError`] if the store cannot be read.
     pub(crate) async fn runs(&self) -> Result<Vec<RunId>, LogError> {
         self.runs_of(self.ledger.read().await).await
     }
 
     /// The runs that a ledger has, in the order in which they came into the log. If it is damaged, also those that only have
     /// segments.
-    ///
-    /// # Errors
-    /// [`LogError`] if the store cannot be read.
     pub(crate) async fn runs_of(
         &self,
         ledger: Result<Arc<KnownLedger>, LogError>,
@@ -305,11 +223,11 @@ impl Segments {
             Err(error) => return Err(error),
         }
         let mut runs = self.ledger.last_read().await.runs();
-        let segments = self.objects.list(&self.names.runs(), None).await?.names;
-        let compacted = self.objects.list(&self.names.compactions(), None).await?.names;
+        let segments = self.objects.list(&self.names.runs()).await?;
+        let compacted = self.objects.list(&self.names.compactions()).await?;
         let of_segments = segments.iter().filter_map(|path| self.names.run_of(path));
         let of_compactions = compacted.iter().filter_map(|path| self.names.compaction_of(path));
-        for run in of_segments.chain(of_compactions.map(|(run, ..)| run)) {
+        for run in of_segments.chain(of_compactions.map(|(run, _)| run)) {
             if !runs.contains(&run) {
                 runs.push(run);
             }
@@ -318,92 +236,55 @@ impl Segments {
     }
 
     /// Where the segment is that has an event, which is known to exist.
-    ///
-    /// # Errors
-    /// As [`segment`](Self::segment).
     pub(crate) async fn holding(&self, run: RunId, seq: Seq) -> Result<Place, LogError> {
-        let compaction = self.usable_compaction(run).await?;
-        let compacted = compaction.as_ref().map_or(RunEnd::START, |found| found.end());
-        if let Some(compaction) = compaction.filter(|_| seq <= compacted.head.seq) {
-            return Ok(Place::Compacted(compacted.head.seq, compaction.holding(seq)));
-        }
-        let end = self.known_end(run);
-        let (mut low, mut high) = (compacted.segments + 1, end.segments);
-        // A run is mostly read from its beginning.
-        if seq == compacted.head.seq.next() {
-            return Ok(Place::Object(low));
-        }
+        if let Some(compaction) = self.compaction(run).await?
+            && let Some(first) = compaction.holding(seq)
         {
-            let known = self.lock();
-            // The known neighbours leave less to look at.
-            for (number, last) in known.lasts.get(&run).into_iter().flatten() {
-                if last.next() == seq {
-                    return Ok(Place::Object(number + 1));
-                }
-                if *last < seq {
-                    low = low.max(number + 1);
-                } else {
-                    high = high.min(*number);
-                }
-            }
+            return Ok(Place::Compacted(compaction.end().head.seq, first));
         }
-        while low < high {
-            let middle = low + (high - low) / 2;
-            match self.readable_in(run, middle..=high, seq).await? {
-                Some((number, footer)) if footer.last() < seq => low = number + 1,
-                Some((number, footer)) if footer.first() <= seq => {
-                    return Ok(Place::Object(number));
-                }
-                // It is before it, or in one that cannot be read.
-                _ => high = middle,
-            }
-        }
-        Ok(Place::Object(low))
+        let known = self.lock();
+        let before = known.listed.get(&run).and_then(|listed| listed.range(..=seq).next_back());
+        Ok(Place::Object(before.map_or(Seq(1), |(first, _)| *first)))
     }
 
     /// Where the segment after another one is, as far as the end of the run is known.
     pub(crate) fn after(&self, run: RunId, place: Place) -> Option<Place> {
-        let next = match (place, self.known_compaction(run)) {
-            (Place::Object(number), _) => number + 1,
-            (Place::Compacted(end, number), Some(compaction)) => {
-                if number + 1 < compaction.segments() {
-                    return Some(Place::Compacted(end, number + 1));
+        let known = self.lock();
+        let last = match place {
+            Place::Object(first) => first,
+            Place::Compacted(end, first) => {
+                let compaction = known.compactions.get(&run)?.as_ref()?;
+                if let Some(next) = compaction.after(first) {
+                    return Some(Place::Compacted(end, next));
                 }
-                compaction.end().segments + 1
+                end
             }
-            (Place::Compacted(..), None) => return None,
         };
-        (next <= self.known_end(run).segments).then_some(Place::Object(next))
+        let end = known.ends.get(&run)?.head.seq;
+        let (next, _) = known.listed.get(&run)?.range(last.next()..).next()?;
+        (*next <= end).then_some(Place::Object(*next))
     }
 
-    /// The first of some segments that can be read.
-    async fn readable_in(
+    /// A request of a segment that was read before, and is still in memory.
+    pub(crate) fn recent_request(&self, prompt: PromptHash) -> Option<Request> {
+        let known = self.lock();
+        let segment = known.recent.get(&known.asked.get(&beginning(prompt))?)?;
+        segment.requests.get(&prompt).cloned()
+    }
+
+    /// A request of a segment that was read before.
+    pub(crate) async fn known_request(
         &self,
-        run: RunId,
-        numbers: RangeInclusive<u64>,
-        seq: Seq,
-    ) -> Result<Option<(u64, Footer)>, LogError> {
-        for number in numbers {
-            match self.segment(run, Place::Object(number), seq).await {
-                Ok(segment) => return Ok(Some((number, segment.footer.clone()))),
-                Err(LogError::Corrupt { .. }) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(None)
-    }
-
-    /// A segment that was read before and has this request.
-    ///
-    /// # Errors
-    /// As [`segment`](Self::segment).
-    pub(crate) async fn asking(&self, prompt: PromptHash) -> Result<Option<ReadSegment>, LogError> {
-        let found = self.lock().asked.holding(prompt);
-        let Some((run, number)) = found else { return Ok(None) };
-        let place = Place::Object(number);
-        let segment = self.segment(run, place, Seq(1)).await?;
+        prompt: PromptHash,
+    ) -> Result<Option<Request>, LogError> {
+        let found = self.lock().asked.get(&beginning(prompt));
+        let Some((run, place)) = found else { return Ok(None) };
         // Another request may begin with the same bytes.
-        let has = segment.requests.contains_key(&prompt);
-        Ok(has.then_some(ReadSegment { place, segment }))
+        Ok(self.segment(run, place, Seq(1)).await?.requests.get(&prompt).cloned())
     }
+}
+
+/// The first eight bytes of a hash.
+fn beginning(prompt: PromptHash) -> u64 {
+    prompt.as_bytes().first_chunk().map_or(0, |first| u64::from_be_bytes(*first))
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use object_store::ObjectStore;
 use retold::id::RunId;
-use retold::log::{Fault, LogError};
+use retold::log::LogError;
 
 use crate::bridge::Bridge;
 use crate::names::Names;
@@ -20,8 +20,6 @@ pub(crate) struct Shared {
     bridge: Bridge,
     /// The runs that this process writes.
     leases: Mutex<BTreeSet<RunId>>,
-    /// The fault of the place as a whole.
-    pub(crate) fault: Option<Fault>,
 }
 
 impl Shared {
@@ -33,7 +31,7 @@ impl Shared {
         let objects = Objects::new(store, name.into());
         let segments = Arc::new(Segments::new(objects, Names::new(prefix)));
         let bridge = Bridge::new().map_err(|error| LogError::failure(name, error))?;
-        Ok(Shared { segments, bridge, leases: Mutex::default(), fault: None })
+        Ok(Shared { segments, bridge, leases: Mutex::default() })
     }
 
     /// Waits for work on the segments.
@@ -44,13 +42,8 @@ impl Shared {
         &self,
         work: impl FnOnce(Arc<Segments>) -> F,
     ) -> Result<T, LogError> {
-        self.bridge.wait(self.segments.objects.name(), work(self.segments.clone()))
-    }
-
-    /// Fails if the place has a fault: nothing is written to it then.
-    pub(crate) fn is_sound(&self) -> Result<(), LogError> {
-        let damaged = |fault| LogError::damage(self.segments.objects.name(), fault);
-        self.fault.clone().map(damaged).map_or(Ok(()), Err)
+        let done = self.bridge.result_of(work(self.segments.clone()));
+        done.unwrap_or_else(|ended| Err(LogError::failure(self.segments.objects.name(), ended)))
     }
 
     pub(crate) fn leases(&self) -> MutexGuard<'_, BTreeSet<RunId>> {

@@ -12,9 +12,6 @@ use crate::segments::Segments;
 
 /// The last commits of a run, or of all, that do not count, since the ledger does not have their entries: see
 /// [`run_end`](crate::run_end). An import that is not complete announces nothing yet.
-///
-/// # Errors
-/// [`LogError`] if the store cannot be read.
 pub(crate) async fn uncounted_events(
     segments: &Arc<Segments>,
     run: Option<RunId>,
@@ -22,14 +19,14 @@ pub(crate) async fn uncounted_events(
     let names = &segments.names;
     let listed = run.map_or_else(|| names.runs(), |run| names.run(run));
     let mut lasts: BTreeMap<RunId, u64> = BTreeMap::new();
-    for path in segments.objects.list(&listed, None).await?.names {
+    for path in segments.objects.list(&listed).await? {
         if let Some((run, number)) = segments.names.run_of(&path).zip(number_of(&path)) {
             lasts.insert(run, number);
         }
     }
     let mut found = Vec::new();
     for (run, last) in lasts {
-        if last <= segments.known_end(run).segments {
+        if last <= segments.known_end(run).head.seq.0 {
             continue;
         }
         let end = match segments.end(run).await {
@@ -38,7 +35,7 @@ pub(crate) async fn uncounted_events(
             Err(LogError::Corrupt { .. }) => continue,
             Err(error) => return Err(error),
         };
-        if end.all > end.segments {
+        if end.undecided.is_some() {
             let last = segments.last(run, end).await?;
             found.extend(announced_events(run, &last, end.head.seq.next()));
         }

@@ -21,28 +21,8 @@ use crate::redaction::RedactedError;
 /// How long one request may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The retries that the client of a store makes by itself. A request that is repeated after them is repeated here, where a
-/// lost reply is recognised.
-const CLIENT_RETRIES: RetryConfig = RetryConfig {
-    backoff: object_store::BackoffConfig {
-        init_backoff: Duration::from_millis(50),
-        max_backoff: Duration::from_secs(1),
-        base: 2.0,
-    },
-    max_retries: 2,
-    retry_timeout: Duration::from_secs(10),
-};
-
-/// The same for whole files. Putting one again is harmless, so the client does all of it.
-const FILE_RETRIES: RetryConfig = RetryConfig {
-    backoff: object_store::BackoffConfig {
-        init_backoff: Duration::from_millis(100),
-        max_backoff: Duration::from_secs(5),
-        base: 2.0,
-    },
-    max_retries: 6,
-    retry_timeout: Duration::from_secs(60),
-};
+/// How often the client of a store repeats a request about a whole file.
+const FILE_RETRIES: usize = 6;
 
 /// A log in a bucket or a shared folder: `s3://bucket/prefix`, `gs://bucket/prefix`, `az://container/prefix`, or
 /// `file:///folder`.
@@ -194,8 +174,8 @@ impl BucketUrl {
         {
             return Err(LogError::Missing { path: self.to_string() });
         }
-        let (store, prefix) =
-            self.store(CLIENT_RETRIES).map_err(|source| self.cannot_open(source))?;
+        // Requests are repeated where a lost reply is recognised.
+        let (store, prefix) = self.store(0).map_err(|source| self.cannot_open(source))?;
         BucketBackend::open(store, prefix, &self.to_string())
     }
 
@@ -209,8 +189,7 @@ impl BucketUrl {
             let created = std::fs::create_dir_all(folder);
             created.map_err(|error| self.cannot_open(Arc::new(RedactedError::new(error))))?;
         }
-        let (store, prefix) =
-            self.store(CLIENT_RETRIES).map_err(|source| self.cannot_open(source))?;
+        let (store, prefix) = self.store(0).map_err(|source| self.cannot_open(source))?;
         Ok(self.with_cache(BucketBackend::open_or_create(store, prefix, &self.to_string())?))
     }
 
@@ -239,6 +218,7 @@ impl BucketUrl {
     pub fn files(&self) -> Result<BucketFolder, BucketFolderError> {
         let cannot_open =
             |source| BucketFolderError::CannotOpen { folder: self.to_string(), source };
+        // Putting a file again is harmless, so the client of the store repeats what failed.
         let (store, prefix) = self.store(FILE_RETRIES).map_err(cannot_open)?;
         BucketFolder::new(store, prefix, self.to_string())
     }
@@ -254,7 +234,7 @@ impl BucketUrl {
 
     fn store(
         &self,
-        retries: RetryConfig,
+        max_retries: usize,
     ) -> Result<(Arc<dyn ObjectStore>, object_store::path::Path), Cause> {
         let failed = |error: object_store::Error| -> Cause { Arc::new(RedactedError::new(error)) };
         if let Some(folder) = self.folder() {
@@ -266,6 +246,7 @@ impl BucketUrl {
         let prefix = object_store::path::Path::from_url_path(self.url.path())
             .map_err(|error| failed(error.into()))?;
         let options = ClientOptions::new().with_timeout(TIMEOUT);
+        let retries = RetryConfig { max_retries, ..RetryConfig::default() };
         let url = self.url.as_str();
         let store: Arc<dyn ObjectStore> = match self.url.scheme() {
             "gs" => {

@@ -28,14 +28,14 @@ pub enum SegmentFault {
         why: String,
     },
     /// It is the segment of another place.
-    #[error("the object {object} holds segment {segment} of run {run}")]
+    #[error("the object {object} holds the segment of run {run} that begins with event {first}")]
     Displaced {
         /// Its name.
         object: String,
         /// The run that it belongs to.
         run: RunId,
-        /// Its place there, from 1.
-        segment: u64,
+        /// Its first event.
+        first: Seq,
     },
     /// A run goes on after its first commit, but the ledger does not know that it began: objects of the ledger are
     /// missing.

@@ -120,7 +120,7 @@ fn a_store_that_does_not_answer_is_given_up() {
     command.env("AWS_ACCESS_KEY_ID", "AKIAEXAMPLE").env("AWS_SECRET_ACCESS_KEY", SECRET);
     let said = Said::ended(command.args(["log", "--log", "s3://lab/x", "-vvv"]));
     assert_eq!(said.code, 3, "{}", said.err);
-    assert!(said.err.contains(" gets no answer: Connection refused"), "{}", said.err);
+    assert!(said.err.contains(" fails: Connection refused"), "{}", said.err);
     assert!(!said.err.contains("Generic") && !said.err.contains("max_retries"), "{}", said.err);
     assert!(said.err.contains("s3://lab/x"), "{}", said.err);
     assert!(!said.err.contains(SECRET), "{}", said.err);
@@ -140,8 +140,8 @@ fn what_belongs_to_files_alone_is_refused() {
 #[test]
 fn a_store_that_refuses_is_quoted_in_a_sentence() {
     for (status, code, due) in [
-        (404, "NoSuchBucket", "there is no such bucket (NoSuchBucket, request 4442587FB7D0A2F9)"),
-        (403, "AccessDenied", "does not allow this with these credentials (AccessDenied, request "),
+        (404, "NoSuchBucket", "No (NoSuchBucket, request 4442587FB7D0A2F9)"),
+        (403, "AccessDenied", "No (AccessDenied, request "),
     ] {
         let store = Server::handler(move |_| {
             Reply::new(

@@ -25,7 +25,7 @@ fn one_call_is_shown_and_audited_with_few() {
         assert_eq!(requests, 5 + 5, "{command} of a run of 5 segments");
     }
     lab.ok("copy --compact");
-    // `retold.json`, the ledger and its list, the directory, and a range of one part.
+    // `retold.json`, the ledger and its list, the directory, and a segment.
     for command in ["show", "audit"] {
         let requests = lab.requests_of(&format!("{command} {run} vote/p_04321"));
         assert_eq!(requests, 5, "{command} of a compacted run");

@@ -36,7 +36,7 @@ impl Tampered<'_> {
 
     fn after_last(&self) -> String {
         let folder = self.last().rsplit_once('/').unwrap().0;
-        format!("{folder}/{:010}.jsonl.zst", self.segments.len() + 1)
+        format!("{folder}/0000009999.jsonl.zst")
     }
 
     fn changed(&self, name: &str, change: impl FnOnce(&mut Vec<u8>)) {
@@ -54,7 +54,7 @@ const FIRST_OF_LEDGER: &str = "ledger/0000000001.jsonl.zst";
 
 const LAST_OF_LEDGER: &str = "ledger/0000000004.jsonl.zst";
 
-const CASES: [Case; 17] = [
+const CASES: [Case; 15] = [
     Case {
         name: "a byte of a segment is changed",
         tamper: |log| log.changed(log.segment(4), |bytes| bytes[30] ^= 1),
@@ -76,17 +76,19 @@ const CASES: [Case; 17] = [
             log.lab.put(log.segment(2), other);
             log.lab.put(log.segment(4), one);
         },
-        verify: |log| format!("{} holds segment 4 of run {}", log.segment(2), log.runs[0]),
+        verify: |log| format!("{} holds the segment of run {}", log.segment(2), log.runs[0]),
         is_sound: false,
         log_notices: true,
     },
     Case {
         name: "a segment of another run is in its place",
         tamper: |log| {
-            let other = format!("runs/{}/0000000002.jsonl.zst", log.runs[1]);
-            log.lab.put(log.segment(2), log.lab.object(&other));
+            let of_other = format!("runs/{}/", log.runs[1]);
+            let (_, other) =
+                log.whole.iter().filter(|(name, _)| name.starts_with(&of_other)).nth(1).unwrap();
+            log.lab.put(log.segment(2), other.clone());
         },
-        verify: |log| format!("{} holds segment 2 of run {}", log.segment(2), log.runs[1]),
+        verify: |log| format!("{} holds the segment of run {}", log.segment(2), log.runs[1]),
         is_sound: false,
         log_notices: true,
     },
@@ -128,7 +130,7 @@ const CASES: [Case; 17] = [
     Case {
         name: "the last segment is there twice",
         tamper: |log| log.lab.put(&log.after_last(), log.lab.object(log.last())),
-        verify: |log| format!("the object {} holds segment ", log.after_last()),
+        verify: |log| format!("the object {} holds the segment of run ", log.after_last()),
         is_sound: false,
         log_notices: true,
     },
@@ -160,7 +162,7 @@ const CASES: [Case; 17] = [
             let ledger = log.whole.iter().filter(|(name, _)| name.starts_with("ledger/"));
             ledger.for_each(|(name, _)| log.lab.remove(name));
         },
-        verify: |_| format!("the object {FIRST_OF_LEDGER} is missing"),
+        verify: |_| "the object ledger/0000000000.jsonl.zst is missing".to_owned(),
         is_sound: false,
         log_notices: true,
     },
@@ -170,24 +172,6 @@ const CASES: [Case; 17] = [
         verify: |_| "the object runs/notes.txt is not a part of a log".to_owned(),
         is_sound: true,
         log_notices: false,
-    },
-    Case {
-        name: "a foreign object whose name has control characters",
-        tamper: |log| {
-            let folder = log.last().rsplit_once('/').unwrap().0;
-            log.lab.put(&format!("{folder}/0\u{1b}[31m\u{7}"), b"hello".to_vec());
-            log.lab.put("ledger/0\u{1b}[31m\u{7}", b"hello".to_vec());
-        },
-        verify: |_| "the object ledger/0\\u{1b}[31m\\u{7} is not a part of a log".to_owned(),
-        is_sound: true,
-        log_notices: false,
-    },
-    Case {
-        name: "the marker is missing",
-        tamper: |log| log.lab.remove("retold.json"),
-        verify: |_| "the object retold.json is missing, which makes this place a log".to_owned(),
-        is_sound: true,
-        log_notices: true,
     },
 ];
 
@@ -254,26 +238,31 @@ fn of_a_bucket_the_same_is_said() {
 
 /// Nobody starts a new log among the runs of one whose marker is gone.
 #[test]
-fn nothing_is_written_to_a_place_whose_marker_is_missing() {
+fn a_place_whose_marker_is_missing_is_not_read_or_written_before_it_is_back() {
     let lab = Lab::folder();
     lab.ok("run small.yaml --quiet --no-outputs");
     let whole = lab.everything();
     lab.remove("retold.json");
-    for args in
-        ["run small.yaml --quiet --set seed=2", "run --resume latest", "copy --from other.db"]
-    {
+    for args in [
+        "run small.yaml --quiet --set seed=2",
+        "run --resume latest",
+        "copy --from other.db",
+        "log",
+        "verify",
+    ] {
         lab.place.ok("run small.yaml --quiet --log other.db --no-outputs");
         let said = match args.strip_prefix("copy ") {
             Some(rest) => lab.run(&format!("copy {rest} --to {}", lab.log)),
             None => lab.run(args),
         };
         assert_eq!(said.code, 1, "{args}: {}{}", said.out, said.err);
-        assert!(said.err.contains("the object retold.json is missing"), "{args}: {}", said.err);
-        assert!(said.err.contains("put retold.json back"), "{args}: {}", said.err);
+        let text = format!("{}{}", said.out, said.err);
+        assert!(text.contains("the object retold.json is missing"), "{args}: {text}");
+        let is_hinted = args == "verify" || said.err.contains("put retold.json back");
+        assert!(is_hinted, "{args}: {}", said.err);
     }
     assert_eq!(lab.everything().len(), whole.len() - 1);
     // What is said to help does.
-    lab.ok("copy --to rescued.db");
     lab.put("retold.json", br#"{"format":1,"retold":"log"}"#.to_vec());
     lab.ok("verify");
     lab.ok("replay latest --quiet");

@@ -1,93 +1,88 @@
-//! A compaction, as its directory describes it.
+//! Finds the compaction of a run.
 
-use retold::id::Seq;
-use retold::log::{KeptPiece, Section, SegmentFault};
+use std::sync::Arc;
 
-use super::directory::{Block, Directory, block_of};
-use crate::run_end::RunEnd;
-use crate::segment::Footer;
+use retold::id::{RunId, Seq};
+use retold::log::{LogError, SegmentFault};
 
-/// The compaction of a run up to one of its events.
-#[derive(Debug)]
-pub(crate) struct Compaction {
-    pub(super) directory: Directory,
-    /// The name of the directory, for messages.
-    object: String,
-    pub(super) segments: Vec<CompactedSegment>,
-}
+use super::directory::{self, Compaction};
+use crate::segments::Segments;
 
-/// Where a segment is.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct CompactedSegment {
-    /// The number of its part, from 0.
-    pub(super) part: usize,
-    pub(super) offset: u64,
-    pub(super) bytes: u64,
-    last: Seq,
-    /// Whether its part ends with it.
-    pub(super) is_last: bool,
-}
+/// How many bytes of a directory are read at first. Those of a run of some ten thousand exchanges have fewer.
+const FIRST_BYTES: u64 = if cfg!(test) { 16 << 10 } else { 512 << 10 };
 
-impl Compaction {
-    pub(super) fn new(directory: Directory, object: String) -> Self {
-        let mut segments = Vec::new();
-        for (part, of_part) in directory.parts.iter().enumerate() {
-            let mut offset = 0;
-            for (last, bytes) in &of_part.segments {
-                let segment =
-                    CompactedSegment { part, offset, bytes: *bytes, last: *last, is_last: false };
-                segments.push(segment);
-                offset += bytes;
-            }
-            if let Some(last) = segments.last_mut() {
-                last.is_last = true;
+/// The most bytes that the lines of a directory may have: those of a run with a terabyte of text have a tenth of that.
+const MOST_BYTES: u64 = 64 << 20;
+
+impl Segments {
+    /// The last compaction of a run, if there is one. It is looked for once.
+    ///
+    /// # Errors
+    /// [`LogError::Corrupt`], at the first event, if it is not as it was written; [`LogError`] if the store cannot be
+    /// read.
+    pub(crate) async fn compaction(&self, run: RunId) -> Result<Option<Arc<Compaction>>, LogError> {
+        if let Some(known) = self.lock().compactions.get(&run) {
+            return Ok(known.clone());
+        }
+        self.find_compaction(run).await
+    }
+
+    /// The same, looked for again: somebody may have compacted the run.
+    pub(crate) async fn find_compaction(
+        &self,
+        run: RunId,
+    ) -> Result<Option<Arc<Compaction>>, LogError> {
+        let mut found = None;
+        for end in self.possible_ends(run).await? {
+            found = self.read_directory(run, end).await?;
+            if found.is_some() {
+                break;
             }
         }
-        Compaction { directory, object, segments }
+        self.lock().compactions.insert(run, found.clone());
+        Ok(found)
     }
 
-    /// The end of the run, if nothing was added to it since.
-    pub(crate) fn end(&self) -> RunEnd {
-        let Directory { segments, reaches, .. } = self.directory;
-        RunEnd { segments, all: segments, head: reaches }
+    /// The events up to which a run may have been compacted, the last one first: its ends according to the ledger, and where
+    /// that cannot say it, those of the directories that there are.
+    async fn possible_ends(&self, run: RunId) -> Result<Vec<Seq>, LogError> {
+        let mut ledger = self.ledger.last_read().await;
+        if ledger.of(run).next().is_none() {
+            match self.ledger.read().await {
+                Ok(known) => ledger = known,
+                Err(LogError::CorruptLedger { .. }) => {
+                    let listed = self.objects.list(&self.names.compacted_run(run)).await?;
+                    let ends = listed.iter().rev().filter_map(|path| self.names.directory_of(path));
+                    return Ok(ends.map(|(_, end)| end).collect());
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(ledger.ends_of(run).rev().map(|end| end.seq).collect())
     }
 
-    /// How many segments it has.
-    pub(crate) fn segments(&self) -> usize {
-        self.segments.len()
-    }
-
-    /// The segment, counted from 0, that has an event.
-    pub(crate) fn holding(&self, seq: Seq) -> usize {
-        self.segments.partition_point(|segment| segment.last < seq)
-    }
-
-    /// Whether a segment has the events that it should have.
-    pub(crate) fn is_where_it_says(&self, segment: usize, footer: &Footer) -> bool {
-        let before = segment.checked_sub(1).map_or(Seq(0), |before| self.segments[before].last);
-        footer.follows.seq == before && footer.last() == self.segments[segment].last
-    }
-
-    /// The pieces of the index.
-    pub(crate) fn pieces(&self) -> impl Iterator<Item = KeptPiece> {
-        let census = self.directory.blocks.iter().find(|it| it.name == block_of(Section::Census));
-        let pieces = census.map_or(0, |block| block.pieces.len() as u64);
-        let end = self.directory.reaches.seq;
-        let up_to_end = move |kept: KeptPiece| KeptPiece { last: kept.last.min(end), ..kept };
-        (0..pieces).map(KeptPiece::whole).map(up_to_end)
-    }
-
-    pub(super) fn change_fault(&self, why: &str) -> SegmentFault {
-        SegmentFault::Changed { object: self.object.clone(), why: why.to_owned() }
-    }
-
-    /// The blocks, and where each begins.
-    pub(super) fn blocks(&self) -> impl Iterator<Item = (&Block, u64)> {
-        let mut next = 0;
-        self.directory.blocks.iter().map(move |block| {
-            let start = next;
-            next += block.len();
-            (block, start)
-        })
+    /// The compaction of a run up to an event, if there is one.
+    async fn read_directory(
+        &self,
+        run: RunId,
+        end: Seq,
+    ) -> Result<Option<Arc<Compaction>>, LogError> {
+        let path = self.names.directory(run, end);
+        let corrupt = |fault| LogError::corrupt(run, Seq(1), fault);
+        let mut wanted = FIRST_BYTES;
+        loop {
+            let Some(bytes) = self.objects.get_range(&path, 0..wanted).await? else {
+                return Ok(None);
+            };
+            if let Some(found) = directory::decode(&path, (run, end), &bytes).map_err(corrupt)? {
+                self.keep_blocks(&found, &bytes, 0);
+                return Ok(Some(Arc::new(found)));
+            }
+            if wanted >= MOST_BYTES || (bytes.len() as u64) < wanted {
+                let (object, why) = (path.to_string(), "it has no end of its lines".to_owned());
+                return Err(corrupt(SegmentFault::Changed { object, why }));
+            }
+            wanted = (wanted * 8).min(MOST_BYTES);
+        }
     }
 }

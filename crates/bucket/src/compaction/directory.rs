@@ -1,78 +1,52 @@
-//! The last object of a compaction.
+//! The directory of a compaction: the object that is put last and read first.
 //!
 //! ```text
-//! blocks           prompts: in which segments a request is; then the index of the run, a block per section
-//! the footer       JSON: the segments that the compaction stands for, its parts, and the blocks with their hashes
-//! 32 bytes         BLAKE3 of the footer
-//!  4 bytes         the length of the footer, little-endian
-//!  8 bytes         "retold-d"
+//! a line     JSON: the run, its end, the first event of each segment of the compaction, the blocks
+//! a line     BLAKE3 of the first line
+//! blocks     the index of the run, one for each section
 //! ```
 //!
-//! It is read from its end: the directory of a run of some ten thousand exchanges with one request.
+//! The directory of a run of some ten thousand exchanges is read with one request.
 
+use std::ops::Range;
+
+use object_store::path::Path;
 use retold::id::{RunId, Seq};
-use retold::log::{Head, IndexPiece, Section, SegmentFault};
+use retold::log::{Head, IndexPiece, KeptPiece, Section, SegmentFault};
 use serde::{Deserialize, Serialize};
 
-use crate::names::is_part;
+use crate::run_end::RunEnd;
 
 /// The format of directories that this release writes and reads.
 const FORMAT: u32 = 1;
 
-const END: [u8; 8] = *b"retold-d";
+/// How many bytes the second line has, with its line feed.
+const HASH_LINE: usize = 64 + 1;
 
-/// How many bytes follow the footer.
-const TRAILER: usize = 32 + 4 + END.len();
-
-/// The most bytes that a footer may have: that of a run with a terabyte of text has a third of that.
-const MOST_BYTES: u32 = 64 << 20;
-
-/// The name of the block that says where requests are.
-pub(super) const PROMPTS: &str = "prompts";
-
-/// The footer of a directory.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Directory {
+/// The first line of a directory.
+#[derive(Debug, Serialize, Deserialize)]
+struct Directory {
     format: u32,
-    pub(super) run: RunId,
-    /// How many segments of the run the compaction stands for.
-    pub(super) segments: u64,
+    run: RunId,
     /// The last event.
-    pub(super) reaches: Head,
-    pub(super) parts: Vec<Part>,
-    pub(super) blocks: Vec<Block>,
+    reaches: Head,
+    /// The first event of each segment of the compaction.
+    firsts: Vec<Seq>,
+    blocks: Vec<Block>,
 }
 
-/// An object with segments, one after the other.
+/// A section of the index of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Part {
-    /// The last part of its name.
-    pub(crate) object: String,
-    /// The last event of each segment, and how many bytes it has.
-    pub(crate) segments: Vec<(Seq, u64)>,
-}
-
-/// Some bytes of the directory that are read as a whole.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Block {
+pub(super) struct Block {
     pub(super) name: String,
     /// BLAKE3 of its bytes.
     hash: String,
-    /// How many bytes each of its pieces has; of an index, each covers 8,192 events.
+    /// How many bytes each of its pieces has, which cover 8,192 events each.
     pub(super) pieces: Vec<u64>,
 }
 
 impl Block {
-    fn new(name: &str, bytes: &[u8], pieces: Vec<u64>) -> Self {
-        Block { name: name.to_owned(), hash: blake3::hash(bytes).to_hex().to_string(), pieces }
-    }
-
-    /// How many bytes it has.
-    pub(super) fn len(&self) -> u64 {
-        self.pieces.iter().sum()
-    }
-
-    /// Whether these are its bytes.
+    /// True if these are its bytes.
     pub(super) fn is(&self, bytes: &[u8]) -> bool {
         blake3::hash(bytes).to_hex().as_str() == self.hash
     }
@@ -89,97 +63,128 @@ pub(super) fn block_of(section: Section) -> &'static str {
     }
 }
 
-/// The bytes of a directory.
-///
-/// # Errors
-/// An error of the encoder.
+/// The compaction of a run up to one of its events.
+#[derive(Debug)]
+pub(crate) struct Compaction {
+    directory: Directory,
+    pub(super) path: Path,
+    /// The hash of the first line: another compaction up to the same event has another one.
+    pub(crate) version: String,
+    /// How many bytes come before the blocks.
+    start: u64,
+}
+
+impl Compaction {
+    /// The end of the run, if nothing was added to it since.
+    pub(crate) fn end(&self) -> RunEnd {
+        RunEnd::at(self.directory.reaches)
+    }
+
+    /// The first event of the segment that has an event; `None` for one that came later.
+    pub(crate) fn holding(&self, seq: Seq) -> Option<Seq> {
+        let Directory { firsts, reaches, .. } = &self.directory;
+        let after = firsts.partition_point(|first| *first <= seq);
+        firsts.get(after.checked_sub(1)?).filter(|_| seq <= reaches.seq).copied()
+    }
+
+    /// The first event of the segment after another one.
+    pub(crate) fn after(&self, first: Seq) -> Option<Seq> {
+        let firsts = &self.directory.firsts;
+        firsts.get(firsts.partition_point(|known| *known <= first)).copied()
+    }
+
+    /// The pieces of the index.
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = KeptPiece> {
+        let census = self.blocks().find(|(block, _)| block.name == block_of(Section::Census));
+        let pieces = census.map_or(0, |(block, _)| block.pieces.len() as u64);
+        let end = self.directory.reaches.seq;
+        let up_to_end = move |kept: KeptPiece| KeptPiece { last: kept.last.min(end), ..kept };
+        (0..pieces).map(KeptPiece::whole).map(up_to_end)
+    }
+
+    /// The blocks, and the bytes of the object that each is.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = (&Block, Range<u64>)> {
+        let mut next = self.start;
+        self.directory.blocks.iter().map(move |block| {
+            let start = next;
+            next += block.pieces.iter().sum::<u64>();
+            (block, start..next)
+        })
+    }
+
+    pub(super) fn run(&self) -> RunId {
+        self.directory.run
+    }
+
+    pub(super) fn change_fault(&self, why: &str) -> SegmentFault {
+        SegmentFault::Changed { object: self.path.to_string(), why: why.to_owned() }
+    }
+}
+
+/// The bytes of a directory; `firsts` has the first event of each segment of the compaction.
 pub(super) fn encode(
-    (run, segments, reaches): (RunId, u64, Head),
-    parts: Vec<Part>,
-    prompts: &[u8],
+    run: RunId,
+    reaches: Head,
+    firsts: Vec<Seq>,
     index: &[IndexPiece],
 ) -> serde_json::Result<Vec<u8>> {
-    let mut bytes = prompts.to_vec();
-    let mut blocks = vec![Block::new(PROMPTS, prompts, vec![prompts.len() as u64])];
+    let (mut blocks, mut sections) = (Vec::new(), Vec::new());
     for section in Section::ALL {
-        let start = bytes.len();
-        index.iter().for_each(|piece| bytes.extend_from_slice(piece.section(section)));
+        let start = sections.len();
+        index.iter().for_each(|piece| sections.extend_from_slice(piece.section(section)));
         let pieces = index.iter().map(|piece| piece.section(section).len() as u64).collect();
-        blocks.push(Block::new(block_of(section), &bytes[start..], pieces));
+        let hash = blake3::hash(&sections[start..]).to_hex().to_string();
+        blocks.push(Block { name: block_of(section).to_owned(), hash, pieces });
     }
-    let directory = Directory { format: FORMAT, run, segments, reaches, parts, blocks };
-    let footer = serde_json::to_vec(&directory)?;
-    bytes.extend_from_slice(&footer);
-    bytes.extend_from_slice(blake3::hash(&footer).as_bytes());
-    bytes.extend_from_slice(&(footer.len() as u32).to_le_bytes());
-    bytes.extend_from_slice(&END);
+    let directory = Directory { format: FORMAT, run, reaches, firsts, blocks };
+    let line = serde_json::to_string(&directory)?;
+    let hash = blake3::hash(line.as_bytes()).to_hex();
+    let mut bytes = format!("{line}\n{hash}\n").into_bytes();
+    bytes.append(&mut sections);
     Ok(bytes)
 }
 
-/// A directory as far as its last bytes show it.
-pub(super) enum Tail {
-    /// All that it says, and how many bytes that has.
-    Whole(Box<Directory>, u64),
-    /// So many bytes are needed.
-    Needs(u64),
-}
-
-/// Reads the footer of the directory of a run up to an event from the last bytes of the object.
+/// Reads the lines of the directory of a run up to an event from the first bytes of the object; `None` if they have more.
 ///
 /// # Errors
 /// [`SegmentFault`] if it is not as it was written, or another one.
 pub(super) fn decode(
-    object: &str,
+    path: &Path,
     (run, end): (RunId, Seq),
-    tail: &[u8],
-) -> Result<Tail, SegmentFault> {
+    bytes: &[u8],
+) -> Result<Option<Compaction>, SegmentFault> {
     let changed =
-        |why: &str| SegmentFault::Changed { object: object.to_owned(), why: why.to_owned() };
-    let (rest, trailer) = tail
-        .split_last_chunk::<TRAILER>()
-        .filter(|(_, trailer)| trailer.ends_with(&END))
-        .ok_or_else(|| changed("it is cut off"))?;
-    let (hash, lengths) = trailer.split_at(32);
-    let length = lengths.first_chunk::<4>().map_or(0, |length| u32::from_le_bytes(*length));
-    if length > MOST_BYTES {
-        return Err(changed(&format!("its footer has {length} bytes, more than one may have")));
-    }
-    let whole = u64::from(length) + TRAILER as u64;
-    let Some(start) = rest.len().checked_sub(length as usize) else {
-        return Ok(Tail::Needs(whole));
-    };
-    let footer = &rest[start..];
-    if blake3::hash(footer).as_bytes() != hash {
-        return Err(changed("its footer does not have the hash at its end"));
+        |why: &str| SegmentFault::Changed { object: path.to_string(), why: why.to_owned() };
+    let Some(length) = bytes.iter().position(|byte| *byte == b'\n') else { return Ok(None) };
+    let (line, rest) = bytes.split_at(length);
+    let Some(hash) = rest.get(1..=HASH_LINE) else { return Ok(None) };
+    let version = blake3::hash(line).to_hex().to_string();
+    if hash != format!("{version}\n").as_bytes() {
+        return Err(changed("its first line does not have the hash in its second"));
     }
     let directory: Directory =
-        serde_json::from_slice(footer).map_err(|error| changed(&error.to_string()))?;
+        serde_json::from_slice(line).map_err(|error| changed(&error.to_string()))?;
     if directory.format != FORMAT {
-        let object = object.to_owned();
+        let object = path.to_string();
         return Err(SegmentFault::NewerFormat { object, found: directory.format });
     }
+    let start = (length + 1 + HASH_LINE) as u64;
     match directory.is_of(run, end) {
-        true => Ok(Tail::Whole(Box::new(directory), whole)),
+        true => Ok(Some(Compaction { directory, path: path.clone(), version, start })),
         false => Err(changed("it does not fit its name")),
     }
 }
 
 impl Directory {
-    /// True if it can be the directory of a run up to an event: its parts are in its folder, its segments are in order, and
-    /// no size is larger than possible.
+    /// True if it can be the directory of a run up to an event: its segments are in order, and no size is larger than
+    /// possible.
     fn is_of(&self, run: RunId, end: Seq) -> bool {
-        let segments = || self.parts.iter().flat_map(|part| &part.segments);
-        let lasts: Vec<Seq> = segments().map(|(last, _)| *last).collect();
-        let is_rising = lasts.is_sorted_by(|one, next| one < next);
         let most = u64::from(u32::MAX);
-        let are_possible = segments().all(|(_, bytes)| *bytes < most)
-            && self.blocks.iter().flat_map(|block| &block.pieces).all(|bytes| *bytes < most);
         self.run == run
-            && self.segments > 0
             && self.reaches.seq == end
-            && lasts.last() == Some(&end)
-            && is_rising
-            && are_possible
-            && self.parts.iter().all(|part| is_part(&part.object))
+            && self.firsts.first() == Some(&Seq(1))
+            && self.firsts.last() <= Some(&end)
+            && self.firsts.is_sorted_by(|one, next| one < next)
+            && self.blocks.iter().flat_map(|block| &block.pieces).all(|bytes| *bytes < most)
     }
 }

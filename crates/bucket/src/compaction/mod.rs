@@ -1,22 +1,18 @@
-//! Compactions: the events of a finished run in a few large objects beside its segments, with an index.
+//! Compactions: the events of a finished run in a few large segments beside its own, with an index.
 //!
 //! ```text
-//! compacted/<run>/<its last event>/0000000001-<hash>.jsonl.zst    parts: segments of about 1 MB of text, one after the other
-//! compacted/<run>/<its last event>/directory                      where each segment is, and the index
+//! compacted/<run>/<its last event>/0000000001.jsonl.zst   segments as all others, of about 4 MB of text
+//! compacted/<run>/<its last event>/directory              which events each of them has, and the index
 //! ```
 //!
-//! A part is read by ranges, one segment each. The directory is put last: a compaction without it is not one, and
-//! readers do not look at it. Nothing else refers to the segments that a compaction stands for, so that a rule of the
-//! store may remove them.
+//! The directory is put last: a compaction without it is not one, and readers do not look at it. Nothing else refers to the
+//! segments that a compaction stands for, so that a rule of the store may remove them.
 
-mod blocks;
 mod compacted_run;
 mod directory;
-mod finding;
+mod index;
 mod making;
-mod prompt_table;
 
-pub(crate) use compacted_run::Compaction;
+pub(crate) use directory::Compaction;
 pub use making::CompactionResult;
 pub(crate) use making::compact;
-pub(crate) use prompt_table::{PromptTable, beginnings};

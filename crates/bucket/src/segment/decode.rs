@@ -6,7 +6,7 @@ use std::io::{Cursor, Read};
 use retold::event::StoredEvent;
 use retold::event::chain::LinkedEvent;
 use retold::exchange::LineReader;
-use retold::id::{PromptHash, RunId, Time};
+use retold::id::{PromptHash, RunId, Seq, Time};
 use retold::jsonl::JsonlReader;
 use retold::log::{LastWriter, SegmentFault};
 use retold::prompt::Request;
@@ -49,13 +49,13 @@ impl Segment {
     }
 }
 
-/// Reads the segment `number` of a run.
+/// Reads the segment of a run that begins with an event.
 ///
 /// # Errors
 /// [`SegmentFault`] if it is not as it was written, or not that segment.
 pub(crate) fn decode(
     object: &str,
-    key: (RunId, u64),
+    key: (RunId, Seq),
     bytes: &[u8],
     Unpacking { budget, most }: Unpacking<'_>,
 ) -> Result<Segment, SegmentFault> {
@@ -101,23 +101,9 @@ pub(crate) fn decode(
     }
 }
 
-/// The footer of the segment `number` of a run. Its lines are not unpacked.
-///
-/// # Errors
-/// As [`decode`].
-pub(crate) fn footer(
-    object: &str,
-    key: (RunId, u64),
-    bytes: &[u8],
-) -> Result<Footer, SegmentFault> {
-    let changed = |why: String| SegmentFault::Changed { object: object.to_owned(), why };
-    let (_, footer) = split(bytes).map_err(|torn| changed(torn.to_string()))?;
-    read_footer(object, key, footer)
-}
-
 fn read_footer(
     object: &str,
-    (run, number): (RunId, u64),
+    (run, first): (RunId, Seq),
     footer: &[u8],
 ) -> Result<Footer, SegmentFault> {
     let object = || object.to_owned();
@@ -126,9 +112,9 @@ fn read_footer(
     if footer.format != FORMAT {
         return Err(SegmentFault::NewerFormat { object: object(), found: footer.format });
     }
-    if (footer.run, footer.segment) != (run, number) {
-        let (run, segment) = (footer.run, footer.segment);
-        return Err(SegmentFault::Displaced { object: object(), run, segment });
+    if (footer.run, footer.first()) != (run, first) {
+        let (run, first) = (footer.run, footer.first());
+        return Err(SegmentFault::Displaced { object: object(), run, first });
     }
     Ok(footer)
 }

@@ -14,7 +14,6 @@ use crate::writer::Writer;
 /// A segment about to be written.
 pub(crate) struct NewSegment<'a> {
     pub(crate) run: RunId,
-    pub(crate) number: u64,
     /// At least one; each follows the one before it.
     pub(crate) events: &'a [LinkedEvent],
     pub(crate) writer: &'a Writer,
@@ -62,9 +61,6 @@ impl SegmentLines {
     }
 
     /// The segment: the compressed lines, and a footer, of which the number of bytes is filled in.
-    ///
-    /// # Errors
-    /// [`LogError::Failed`] if it cannot be compressed.
     pub(crate) fn pack(self, footer: Footer) -> Result<(Vec<u8>, Footer), LogError> {
         let footer = Footer { bytes: self.text.len() as u64, ..footer };
         let failed = |error: std::io::Error| LogError::failure("a segment", error);
@@ -79,7 +75,7 @@ impl SegmentLines {
 /// # Errors
 /// [`LogError::Failed`] if a request cannot be split into lines.
 pub(crate) fn encode(segment: NewSegment<'_>) -> Result<(Vec<u8>, Footer), LogError> {
-    let NewSegment { run, number, events, writer, more, entries } = segment;
+    let NewSegment { run, events, writer, more, entries } = segment;
     let mut lines = SegmentLines::default();
     for event in events {
         let new = event.event();
@@ -95,7 +91,6 @@ pub(crate) fn encode(segment: NewSegment<'_>) -> Result<(Vec<u8>, Footer), LogEr
     lines.pack(Footer {
         format: FORMAT,
         run,
-        segment: number,
         follows: events.first().map_or(Head::START, LinkedEvent::after),
         reaches: events.last().map_or(Head::START, LinkedEvent::head),
         bytes: 0,

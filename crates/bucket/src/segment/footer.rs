@@ -16,8 +16,6 @@ pub(crate) struct Footer {
     pub(crate) format: u32,
     /// The run.
     pub(crate) run: RunId,
-    /// Its place among the segments of the run, from 1.
-    pub(crate) segment: u64,
     /// The end of the run before it.
     pub(crate) follows: Head,
     /// The end of the run after it.

@@ -17,7 +17,7 @@ mod decode;
 mod encode;
 mod footer;
 
-pub(crate) use decode::{MOST_BYTES, Segment, Unpacking, decode, footer};
+pub(crate) use decode::{MOST_BYTES, Segment, Unpacking, decode};
 pub(crate) use encode::{NewSegment, SegmentLines, encode};
 pub(crate) use footer::{AnnouncedEntry, FORMAT, Footer};
 

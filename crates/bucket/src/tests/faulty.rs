@@ -8,7 +8,7 @@ use futures::StreamExt as _;
 use futures::stream::BoxStream;
 use object_store::path::Path;
 use object_store::{
-    CopyOptions, Error, GetOptions, GetRange, GetResult, ListResult, MultipartUpload, ObjectMeta,
+    CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta,
     ObjectStore, PutMode, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
@@ -25,8 +25,6 @@ enum Trouble {
     Overwrites,
     /// A policy forbids everything but reading and creating: the one in docs/guide/machines.md.
     Forbids,
-    /// It has no ranges that are counted from the end, like Azure.
-    NoSuffixes,
     /// Nothing.
     Nothing,
 }
@@ -51,10 +49,6 @@ impl FaultyStore {
 
     pub(super) fn overwriting(inner: Arc<dyn ObjectStore>) -> Self {
         FaultyStore::new(inner, Trouble::Overwrites)
-    }
-
-    pub(super) fn without_suffixes(inner: Arc<dyn ObjectStore>) -> Self {
-        FaultyStore::new(inner, Trouble::NoSuffixes)
     }
 
     pub(super) fn counting(inner: Arc<dyn ObjectStore>) -> Self {
@@ -157,9 +151,6 @@ impl ObjectStore for FaultyStore {
 
     async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
         self.reads.fetch_add(1, Ordering::Relaxed);
-        if let (Trouble::NoSuffixes, Some(GetRange::Suffix(_))) = (&self.trouble, &options.range) {
-            return Err(Error::NotSupported { source: "no suffixes".into() });
-        }
         if self.fails() { Err(unavailable()) } else { self.inner.get_opts(location, options).await }
     }
 

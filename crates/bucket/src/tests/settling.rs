@@ -20,8 +20,8 @@ fn written_by(writer: &Writer) -> (BucketBackend, RunId) {
     let append =
         Append::new(run, Head::START, some("Occurred", -1_600_000_000_000..-1_599_999_999_998));
     let (events, entries) = (append.events.as_slice(), Vec::new());
-    let new = NewSegment { run, number: 1, events, writer, more: false, entries };
-    let name = Names::new(object_store::path::Path::from("lab")).segment(run, 1);
+    let new = NewSegment { run, events, writer, more: false, entries };
+    let name = Names::new(object_store::path::Path::from("lab")).segment(run, Seq(1));
     super::replaced(&store, &name, encode(new).unwrap().0);
     (backend, run)
 }
@@ -167,8 +167,8 @@ fn the_last_writer_of_a_run_is_named_wherever_it_ran() {
     let append = Append::new(elsewhere, Head::START, some("Occurred", 0..3));
     let writer = Writer { id: "1".repeat(16), host: "node7".to_owned(), pid: 12, started: None };
     let (run, events, entries) = (elsewhere, append.events.as_slice(), Vec::new());
-    let new = NewSegment { run, number: 1, events, writer: &writer, more: false, entries };
-    let name = Names::new(object_store::path::Path::from("lab")).segment(run, 1);
+    let new = NewSegment { run, events, writer: &writer, more: false, entries };
+    let name = Names::new(object_store::path::Path::from("lab")).segment(run, Seq(1));
     super::replaced(&store, &name, encode(new).unwrap().0);
     let writer = backend.last_writer(elsewhere).unwrap().unwrap();
     assert_eq!((writer.host.as_str(), writer.pid, writer.is_alive), ("node7", 12, None));

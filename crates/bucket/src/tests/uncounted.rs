@@ -35,7 +35,7 @@ fn written_by(store: &Arc<dyn ObjectStore>, host: Option<&str>) {
     let path = objects(store).into_iter().rfind(|path| path.as_ref().contains("/runs/")).unwrap();
     let number = crate::names::number_of(&path).unwrap();
     let bytes = removed(store, &path);
-    let segment = decode(path.as_ref(), (RUN, number), &bytes, unbounded()).unwrap();
+    let segment = decode(path.as_ref(), (RUN, Seq(number)), &bytes, unbounded()).unwrap();
     let Segment { mut footer, events, .. } = segment;
     footer.writer.pid = u32::MAX;
     footer.writer.started = footer.writer.started.filter(|_| host.is_none());

@@ -7,6 +7,7 @@ use retold::prompt::Request;
 use serde_json::json;
 
 use super::{memory, objects, open, removed, replaced, some, started, unbounded};
+use crate::names::Names;
 use crate::packing::pack;
 use crate::segment::{NewSegment, decode, encode};
 use crate::writer::Writer;
@@ -30,23 +31,17 @@ fn what_requests_become_in_memory_is_bounded() {
     let append = Append::new(RUN, Head::START, long_questions(140));
     let (events, writer) = (append.events.as_slice(), Writer::new("").unwrap());
     let segment = |events| {
-        let new = NewSegment {
-            run: RUN,
-            number: 1,
-            events,
-            writer: &writer,
-            more: false,
-            entries: Vec::new(),
-        };
+        let new =
+            NewSegment { run: RUN, events, writer: &writer, more: false, entries: Vec::new() };
         encode(new).unwrap().0
     };
     let bytes = segment(events);
     assert!(bytes.len() < 200_000, "{}", bytes.len());
-    let found = decode("1", (RUN, 1), &bytes, unbounded());
+    let found = decode("1", (RUN, Seq(1)), &bytes, unbounded());
     let Err(SegmentFault::Changed { why, .. }) = found else { panic!("{found:?}") };
     assert!(why.contains("what it asks and answers takes more than"), "{why}");
     // Just not too much.
-    let fewer = decode("1", (RUN, 1), &segment(&events[..120]), unbounded()).unwrap();
+    let fewer = decode("1", (RUN, Seq(1)), &segment(&events[..120]), unbounded()).unwrap();
     assert_eq!(fewer.events.len(), 120);
     // Whoever writes them divides them, also into the segments of a compaction.
     let store = memory();
@@ -95,8 +90,7 @@ fn answers_that_are_much_alike_can_be_read() {
 fn a_ledger_that_unpacks_to_more_than_its_size_allows_is_damaged() {
     let store = memory();
     started(&open(&store), RUN);
-    let mut names = objects(&store).into_iter();
-    let name = names.find(|name| name.as_ref().contains("ledger/")).unwrap();
+    let name = Names::new("lab".into()).ledger_object(1);
     let lines = format!("{{\"content\":\"{}\"}}\n", "x".repeat(1 << 20)).repeat(128);
     replaced(&store, &name, zstd::bulk::compress(lines.as_bytes(), 3).unwrap());
     // The runs can still be listed by their folders, but nobody writes after what cannot be read.

@@ -111,10 +111,7 @@ impl From<LogError> for CliError {
 /// How to make a place a log again.
 fn put_back(fault: &Fault) -> Option<String> {
     let Fault::Segment(SegmentFault::Unmarked { object, holds }) = fault else { return None };
-    Some(format!(
-        "nothing is written to it: put {object} back, which holds {holds}, or copy the runs to another log with `retold \
-         copy --to LOG`"
-    ))
+    Some(format!("put {object} back, which holds {holds}"))
 }
 
 /// What to do about an object that `copy --compact` made.

@@ -32,12 +32,12 @@ pub(super) fn compact(
     let (mut known, mut unfinished, mut failed) = (0_u64, 0_u64, false);
     for run in select::choose(&log, names, global)? {
         match store.compact(run).map_err(CliError::from) {
-            Ok(CompactionResult::Made { segments, parts, bytes }) => {
+            Ok(CompactionResult::Made { segments, merged, bytes }) => {
                 if !output.is_json() {
-                    output.text(&line(run, segments, parts, bytes))?;
+                    output.text(&line(run, segments, merged, bytes))?;
                 }
                 made.push(
-                    json!({"run": run, "segments": segments, "objects": parts, "bytes": bytes}),
+                    json!({"run": run, "segments": segments, "objects": merged, "bytes": bytes}),
                 );
             }
             Ok(CompactionResult::Known) => known += 1,
