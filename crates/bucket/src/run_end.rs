@@ -14,6 +14,7 @@ use retold::id::{RunId, Seq};
 use retold::log::{Fault, Head, LogError, SegmentFault};
 
 use crate::ledger::KnownLedger;
+use crate::ledger_entry::KnownEntry;
 use crate::names::Place;
 use crate::segment::{AnnouncedEntry, Footer, Segment};
 use crate::segments::Segments;
@@ -76,7 +77,9 @@ impl Segments {
         }
         let ledger = self.ledger.last_read().await;
         let last = ledger.of(run).next_back();
-        if last.is_some_and(|last| last.is_the_end() && last.entry.head == known.head) {
+        let has_ended = |last: &KnownEntry| last.is_the_end() && last.entry.head == known.head;
+        // A segment that does not count after the end is damage.
+        if known.undecided.is_none() && last.is_some_and(has_ended) {
             self.note_end(run, known);
             return Ok(known);
         }
