@@ -1,4 +1,4 @@
-//! What is left of a damaged run, as a new run.
+//! Rescues a damaged run: its intact events become a new run.
 
 use serde_json::Value;
 
@@ -16,10 +16,10 @@ use crate::prompt::canonical;
 /// Events read and appended together.
 const BATCH: usize = 1024;
 
-/// The events of the new run that come before those of the damaged one, but for its first.
+/// How many events the new run has between the first event of the damaged run and its others: the `EventsLost`.
 const ADDED: u64 = 1;
 
-/// A run that was made of what is left of another.
+/// A run made from the intact events of a damaged one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RescuedRun {
     /// The new run. Its id follows from the damaged run and from what is left of that.
@@ -28,16 +28,16 @@ pub struct RescuedRun {
     pub kept: u64,
     /// How many events of the damaged run it lacks.
     pub lost: u64,
-    /// Whether the other log had it already.
+    /// True if the other log already had it.
     pub was_there: bool,
 }
 
-/// Makes a new run of what holds in a damaged one, before and after the damage, with a chain of its own. Its second event names
-/// the damaged run and what is lost ([`EventsLost`]). An event that cites a lost one as its cause is lost as well, and the end of
-/// the run is left out, so that the new one is never taken for a finished one.
+/// Copies the intact events of a damaged run, before and after the damage, to a new run with a chain of its own. Its second
+/// event names the damaged run and the lost events ([`EventsLost`]). An event whose cause is lost is lost as well. `RunFinished`
+/// is left out, so that the new run is never taken for a finished one.
 ///
 /// # Errors
-/// [`LogError::Corrupt`] if the first event is lost, without which nobody knows what the run was;
+/// [`LogError::Corrupt`] if the first event is lost, because only it says what the run was;
 /// any other [`LogError`] if a log cannot be read or written.
 pub fn rescue_run(
     from: &dyn Backend,
@@ -52,38 +52,39 @@ pub fn rescue_run(
         Ok(())
     })?;
     if places.of(Seq(1)).is_none() {
+        // If the store can say what is wrong with the first event, that is the error.
         reader.events(run, Seq(0), 1)?;
         return Err(LogError::corrupt(run, Seq(1), EventFault::Missing { events: 1 }));
     }
     let lost = places.lost(last.seq);
-    let of = RescuedRun {
+    let rescued = RescuedRun {
         run: id(run, last, &lost),
         kept: places.kept,
         lost: lost.iter().map(|(first, last)| last - first + 1).sum(),
         was_there: false,
     };
-    if to.reader()?.runs()?.iter().any(|there| there.run == of.run) {
-        return Ok(RescuedRun { was_there: true, ..of });
+    if to.reader()?.runs()?.iter().any(|there| there.run == rescued.run) {
+        return Ok(RescuedRun { was_there: true, ..rescued });
     }
-    let _lease = to.lease(of.run)?;
+    let _lease = to.lease(rescued.run)?;
     let lost = EventsLost { run, head: last, lost };
-    write(&mut reader, run, &places, lost, to, of.run)?;
-    Ok(of)
+    write(&mut reader, run, &places, lost, to, rescued.run)?;
+    Ok(rescued)
 }
 
-/// The last event that the run is known to have had: by the list of runs, the ledger, or a mark.
+/// The last event that the run is known to have had, from the list of runs, the ledger or a high-water mark.
 fn last_known(from: &dyn Backend, reader: &mut dyn Reader, run: RunId) -> Result<Head, LogError> {
     let listed = reader.runs()?.into_iter().find(|head| head.run == run).map(|head| head.head);
     let marked = from.file().map(|file| marks(&file)).unwrap_or_default();
     let marked = marked.into_iter().find(|mark| mark.run == run).map(|mark| mark.head);
-    // A ledger that is damaged knows nothing.
+    // A damaged ledger is not used.
     let ledger = Ledger::read(reader).ok();
     let entered = ledger.and_then(|ledger| Some(ledger.last_of(run)?.head));
     let known = [listed, marked, entered].into_iter().flatten();
     known.max_by_key(|head| head.seq).ok_or_else(|| LogError::NoSuchRun { run, path: from.name() })
 }
 
-/// Calls a function for each event of a run that can be read and is as it was written.
+/// Calls `found` for each intact event of a run. It may go some events past `last`.
 fn each_event(
     reader: &mut dyn Reader,
     run: RunId,
@@ -115,8 +116,8 @@ fn each_event(
     Ok(())
 }
 
-/// The event after which reading goes on: the damaged one, or the one behind a gap, whose hash follows from a missing one. (A
-/// forged number may make a gap of billions.)
+/// The seq after which reading resumes: that of the damaged event, or of the first event after a gap, whose hash cannot be
+/// checked without the missing one before it. A forged seq may make a gap of billions, so a gap is skipped at once.
 fn after_damage(at: Seq, error: &LogError) -> Seq {
     match error {
         LogError::Corrupt { seq, fault, .. } if *seq > at => match **fault {
@@ -127,7 +128,7 @@ fn after_damage(at: Seq, error: &LogError) -> Seq {
     }
 }
 
-/// Events that follow each other in the damaged run and in the new one.
+/// Events that are consecutive in both the damaged run and the new one.
 struct Stretch {
     /// The first and the last, by their seqs in the damaged run.
     first: u64,
@@ -141,7 +142,7 @@ struct Stretch {
 struct Places {
     stretches: Vec<Stretch>,
     kept: u64,
-    /// The end of the damaged run, which is left out and not lost.
+    /// The `RunFinished` of the damaged run, which is left out but does not count as lost.
     finished: Option<Seq>,
 }
 
@@ -165,6 +166,7 @@ impl Places {
         }
     }
 
+    /// The seq in the new run of an event of the damaged one; `None` if it is lost.
     fn of(&self, seq: Seq) -> Option<Seq> {
         let at = self.stretches.partition_point(|stretch| stretch.last < seq.0);
         let stretch = self.stretches.get(at).filter(|stretch| stretch.first <= seq.0)?;
@@ -176,8 +178,8 @@ impl Places {
         Seq(self.stretches.last().map_or(0, |stretch| stretch.last))
     }
 
-    /// The places of those of some events that are kept.
-    fn of_ranges(&self, ranges: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    /// The events of these ranges that are kept, as ranges of seqs in the new run.
+    fn kept_ranges(&self, ranges: &[(u64, u64)]) -> Vec<(u64, u64)> {
         let mut places: Vec<(u64, u64)> = Vec::new();
         for (first, last) in ranges {
             let at = self.stretches.partition_point(|stretch| stretch.last < *first);
@@ -193,8 +195,8 @@ impl Places {
         places
     }
 
-    /// The events up to `last` that the new run lacks: the first and the last of each stretch of them.
-    fn lost(&self, last: Seq) -> Vec<(u64, u64)> {
+    /// The events up to `known_last` that the new run lacks, as ranges of seqs in the damaged run.
+    fn lost(&self, known_last: Seq) -> Vec<(u64, u64)> {
         let mut lost = Vec::new();
         let mut next = 1;
         for Stretch { first, last, .. } in &self.stretches {
@@ -203,7 +205,7 @@ impl Places {
             }
             next = last + 1;
         }
-        let end = if self.finished == Some(last) { last.0 - 1 } else { last.0 };
+        let end = if self.finished == Some(known_last) { known_last.0 - 1 } else { known_last.0 };
         if next <= end {
             lost.push((next, end));
         }
@@ -211,7 +213,8 @@ impl Places {
     }
 }
 
-/// The id of the new run: the same for the same rest of the same run, so that it is copied once.
+/// The id of the new run. It depends only on the damaged run and on what is left of it, so that a second copy makes no second
+/// run.
 fn id(run: RunId, last: Head, lost: &[(u64, u64)]) -> RunId {
     let mut hasher = blake3::Hasher::new();
     hasher.update(b"retold rescued run v1\n");
@@ -245,7 +248,7 @@ fn write(
     each_event(reader, run, places.last(), |seq, event| {
         let Some(place) = places.of(seq) else { return Ok(()) };
         let time = event.time;
-        // What could be read a moment ago may be lost now.
+        // An event that was readable in the first pass may be unreadable now, and the later ones would move up.
         if add(&mut linked, with_places(event, places)) != place {
             return Err(LogError::corrupt(run, seq, EventFault::Displaced));
         }
@@ -268,8 +271,8 @@ fn lost_event(lost: EventsLost, time: Time) -> Result<NewEvent, LogError> {
         .map_err(|error| LogError::failure("the list of lost events", error))
 }
 
-/// An event that cites others where they are in the new run. What it cites beside its cause may be lost: then it is not
-/// cited.
+/// The event with all seqs that it cites changed to those of the new run. Lost events that it cites besides its cause are
+/// dropped.
 fn with_places(event: NewEvent, places: &Places) -> NewEvent {
     let cause = event.cause.and_then(|cause| places.of(cause));
     let cited = match &*event.kind {
@@ -282,15 +285,15 @@ fn with_places(event: NewEvent, places: &Places) -> NewEvent {
     NewEvent { cause, body, ..event }
 }
 
-/// The body in which the ranges of seqs with this key are those of the new run; `None` if it has none.
+/// The body with the ranges under `key` changed to seqs of the new run; `None` if it has no ranges there.
 fn body_with_places(body: &str, key: &str, places: &Places) -> Option<String> {
     let mut body: Value = serde_json::from_str(body).ok()?;
     let cited = body.get_mut(key)?;
-    *cited = serde_json::from_str(&ranges(&places.of_ranges(&pairs(cited)?))).ok()?;
+    *cited = serde_json::from_str(&ranges(&places.kept_ranges(&pairs(cited)?))).ok()?;
     canonical(&body).ok()
 }
 
-/// What a run lacks of the damaged one that it was made of; `None` if it is no such run.
+/// The events that a rescued run lacks; `None` if the run was not rescued.
 ///
 /// # Errors
 /// [`LogError`] if its second event cannot be read.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::error::LogError;
 use super::finding::Finding;
+use super::last_writer::LastWriter;
 use super::ledger::{LedgerChange, LedgerEntry};
 use super::store_index::StoreIndex;
-use crate::escaping::printable;
 use crate::event::chain::{Head, LinkedEvent};
 use crate::event::{NewEvent, StoredEvent};
 use crate::id::{PromptHash, RunId, Seq, Time};
@@ -112,35 +112,12 @@ impl dyn Backend + '_ {
     }
 }
 
-/// The process that wrote the last events of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LastWriter {
-    /// The name of its machine, as it came from the store.
-    pub host: String,
-    /// Its number there.
-    pub pid: u32,
-    /// When the last of the events happened, by its clock.
-    pub at: Time,
-    /// Whether it is alive; `None` on another machine, of which nothing is known here.
-    pub is_alive: Option<bool>,
-}
-
-impl fmt::Display for LastWriter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let LastWriter { host, pid, at, is_alive: _ } = self;
-        write!(f, "process {pid} on {} at {at}", printable(host, LONGEST_HOST))
-    }
-}
-
-/// How much of the name of a machine is shown: more than DNS allows (RFC 1035, section 2.3.4).
-const LONGEST_HOST: usize = 255;
-
 /// The right to write a run; released when dropped, or when the process dies.
 #[derive(Debug)]
 pub struct Lease(#[expect(dead_code, reason = "held for its drop")] Box<dyn LeaseGuard>);
 
-/// The guard that a backend holds for as long as a lease lasts.
-pub trait LeaseGuard: Send + Sync + std::fmt::Debug {}
+/// The guard inside a [`Lease`]: dropping it releases the lease in the backend.
+pub trait LeaseGuard: Send + Sync + fmt::Debug {}
 
 impl Lease {
     /// A lease that ends when `guard` is dropped.

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::backend::{
-    Append, Backend, Committer, LastWriter, Lease, LeaseGuard, Reader, RunHead, StoreInfo, Turn,
+    Append, Backend, Committer, Lease, LeaseGuard, Reader, RunHead, StoreInfo, Turn,
 };
 use super::error::LogError;
 use super::finding::{Fault, Finding};
+use super::last_writer::LastWriter;
 use super::ledger::{LedgerChange, LedgerEntry, LedgerHead};
 use super::store_index::StoreIndex;
 use crate::event::StoredEvent;

@@ -31,6 +31,8 @@ mod format;
 mod group;
 mod high_water_mark;
 mod index;
+mod indexed_reader;
+mod last_writer;
 mod lease;
 pub mod ledger;
 pub(crate) mod lists;
@@ -49,8 +51,8 @@ mod writer;
 pub use crate::event::chain::Head;
 pub use asked::AskedModels;
 pub use backend::{
-    Append, Backend, Committer, LastWriter, Lease, LeaseGuard, Provenance, Reader, RunHead,
-    SharedBackend, StoreInfo, Turn,
+    Append, Backend, Committer, Lease, LeaseGuard, Provenance, Reader, RunHead, SharedBackend,
+    StoreInfo, Turn,
 };
 pub use checked::CheckedReader;
 pub(crate) use checked::follow;
@@ -71,6 +73,7 @@ pub(crate) use index::TextKeys;
 pub use index::{
     CallTable, Census, Index, IndexPiece, IndexPieces, KeptPiece, Section, each_event_at,
 };
+pub use last_writer::LastWriter;
 pub use lease::is_being_written;
 pub use memory::MemoryBackend;
 pub use run_ends::{EndedReader, RunEnd, RunEnds, with_ends};

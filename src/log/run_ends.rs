@@ -4,12 +4,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::backend::{
-    Backend, Committer, LastWriter, Lease, Reader, RunHead, SharedBackend, StoreInfo,
-};
+use super::backend::{Backend, Committer, Lease, Reader, RunHead, SharedBackend, StoreInfo};
 use super::error::LogError;
 use super::finding::{EventFault, Fault, Finding};
 use super::index::{KeptPiece, Section};
+use super::last_writer::LastWriter;
 use super::ledger::LedgerEntry;
 use super::store_index::StoreIndex;
 use super::uncounted::UncountedEvents;

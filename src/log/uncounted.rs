@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::backend::LastWriter;
+use super::last_writer::LastWriter;
 use super::ledger::LedgerChange;
 use crate::id::{RunId, Seq};
 

@@ -101,7 +101,7 @@ struct CallQueue {
 }
 
 impl ReplayQueue {
-    /// An empty book. `live` says whether requests that are not recorded are asked; `same_run`,
+    /// An empty queue. `live` says whether requests that are not recorded are asked; `same_run`,
     /// whether new events go to the run that has the samples that are added.
     pub fn new(live: bool, same_run: bool) -> Self {
         ReplayQueue { live, same_run, ..ReplayQueue::default() }

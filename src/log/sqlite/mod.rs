@@ -43,10 +43,11 @@ pub use descriptors::HeldFile;
 pub use ending::close_all;
 pub use foreign::{Cell, ForeignDatabase, ForeignError};
 
-use super::backend::{Backend, Committer, LastWriter, Lease, Reader, StoreInfo};
+use super::backend::{Backend, Committer, Lease, Reader, StoreInfo};
 use super::error::LogError;
 use super::finding::{FileFault, Finding};
 use super::high_water_mark::HighWaterMarkFile;
+use super::last_writer::LastWriter;
 use super::lease;
 use crate::id::RunId;
 use crate::scratch_folder::ScratchFolder;

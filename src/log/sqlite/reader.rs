@@ -1,4 +1,4 @@
-//! Reading the file.
+//! Reads runs, events and requests from an SQLite file.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub(super) struct SqliteReader {
     requests: RequestReader,
     /// The run that was read last, with its number and start, which never change.
     last: Option<(RunId, i64, Time)>,
-    /// The statement that reads events, once there was one.
+    /// The SQL that reads events; `None` until it is first needed.
     statement: Option<Arc<str>>,
 }
 
@@ -52,12 +52,12 @@ impl SqliteReader {
         }
     }
 
-    /// Must be called between queries that go through the whole file.
+    /// Allows the next query its steps. To be called between queries that go through the whole file.
     pub(super) fn refill(&self) {
         self.fuel.fill();
     }
 
-    /// Must be called before going through the whole file.
+    /// Allows the next query the steps for the whole file, which may have grown.
     pub(super) fn fill(&mut self) {
         self.fuel.fill_for(self.backend.bytes());
     }
@@ -98,11 +98,11 @@ impl SqliteReader {
         }
     }
 
-    /// Does something with the row of a request.
+    /// Finds the row of a request and passes it to `read`.
     fn request_of<T>(
         &mut self,
         prompt: PromptHash,
-        of: impl FnOnce(
+        read: impl FnOnce(
             &mut RequestReader,
             &Connection,
             &RequestRow,
@@ -111,14 +111,14 @@ impl SqliteReader {
     ) -> Result<Option<T>, LogError> {
         let found = self.requests.find(&self.db, prompt).map_err(|e| self.error(e))?;
         let Some(stored) = found else { return Ok(None) };
-        match of(&mut self.requests, &self.db, &stored, prompt) {
+        match read(&mut self.requests, &self.db, &stored, prompt) {
             Ok(made) => Ok(Some(made)),
             Err(RequestFault::Wrong(why)) => Err(LogError::CorruptRequest { prompt, why }),
             Err(RequestFault::Sqlite(e)) => Err(self.error(e)),
         }
     }
 
-    /// Events after another one. What cannot be read after the first of them is left to the next call.
+    /// Up to `limit` events after `after`. An unreadable event ends the batch; the next call begins with it and returns the error.
     fn read_events(
         &mut self,
         statement: &str,
@@ -158,9 +158,9 @@ impl SqliteReader {
         Ok(events)
     }
 
-    /// True if a run has events after another one that reading in order does not come to: a damaged key ends a scan early.
-    fn ends_early(&self, no: i64, after: Seq) -> rusqlite::Result<bool> {
-        // One statement, so that another process adds nothing between the two.
+    /// True if the run has events after `after` that a scan in order does not reach, because a damaged key ended it early.
+    fn has_unscanned_events(&self, no: i64, after: Seq) -> rusqlite::Result<bool> {
+        // A single statement, so that no other process can append between the two reads.
         let sql = "SELECT (SELECT max(id) FROM events WHERE id > ?1 AND id < ?2),
             (SELECT id FROM events WHERE id > ?1 AND id < ?2 ORDER BY id LIMIT 1)";
         let (first, end) = ids(no, after);
@@ -170,12 +170,12 @@ impl SqliteReader {
         Ok(last.is_some() && next.is_none())
     }
 
-    /// The first event of a run that is there but cannot be looked up by its seq, as behind a damaged key in an inner page.
-    fn not_found(&mut self, run: RunId) -> Result<Option<Seq>, LogError> {
+    /// The first stored event of a run that a lookup by its id does not find, for example because a key in an inner page is damaged.
+    fn unfindable_event(&mut self, run: RunId) -> Result<Option<Seq>, LogError> {
         let Some((no, _)) = self.run_row(run)? else { return Ok(None) };
         self.fill();
-        // Read in order, the events come from the leaves of the tree, whatever its inner pages say. The plus sign
-        // makes SQLite look each of them up.
+        // A scan in order reads the leaves of the tree, whatever the keys in its inner pages are. The plus sign makes SQLite
+        // look each id up instead.
         let sql =
             "SELECT e.id & 4294967295 FROM events e WHERE e.id > ?1 << 32 AND e.id < (?1 + 1) << 32
             AND NOT EXISTS (SELECT 1 FROM events f WHERE f.id = +e.id) LIMIT 1";
@@ -186,14 +186,14 @@ impl SqliteReader {
     }
 }
 
-/// The ids before and behind those of the events of a run after one of them.
+/// The exclusive bounds of the ids of a run's events after `after`.
 fn ids(no: i64, after: Seq) -> (i64, i64) {
-    // No run has as many events as that, so the range never reaches another run's events.
+    // A run has fewer than 2^32 events, so the range never reaches another run's.
     let after = i64::from(u32::try_from(after.0).unwrap_or(u32::MAX));
     ((no << 32) + after, (no + 1) << 32)
 }
 
-/// How many bytes of contents and bodies are read together: a content may be large and belong to
+/// A read stops after this many bytes of contents and bodies, even below its limit: one content may be large and belong to
 /// many events.
 const MOST_BYTES: usize = 32 << 20;
 
@@ -216,11 +216,11 @@ impl Reader for SqliteReader {
             rows.filter_map(Result::transpose).collect()
         };
         match read() {
-            // A page with the end of a run must not hide the other runs.
+            // A damaged page at the end of one run must not hide the other runs.
             Err(error) if is_damage(&error) => {
                 let runs = ends::runs(&self.db, || self.refill()).map_err(|e| self.error(e));
-                // SQLite checks a page when it is first read, and not again while it is kept, even if it was damaged: the
-                // next read must not depend on that.
+                // SQLite checks a page only when it reads it from the file, not while the page is cached, even if it was
+                // damaged. Emptying the cache makes the next read check it again.
                 self.db.release_memory().map_err(|e| self.error(e))?;
                 runs
             }
@@ -237,14 +237,16 @@ impl Reader for SqliteReader {
         self.fuel.fill();
         let Some((no, started)) = self.run_row(run)? else { return Ok(Vec::new()) };
         let next = after.next();
-        let statement = match &self.statement {
-            Some(statement) => statement.clone(),
-            None => rows::statement(&self.db).map_err(|e| self.cannot_read(run, next, e))?,
-        };
-        self.statement = Some(statement.clone());
+        if self.statement.is_none() {
+            let made = rows::statement(&self.db).map_err(|e| self.cannot_read(run, next, e))?;
+            self.statement = Some(made);
+        }
+        let statement = self.statement.clone().unwrap_or_default();
         let events = self.read_events(&statement, (run, no, started), after, limit)?;
         let is_end = events.is_empty() && limit > 0;
-        if is_end && self.ends_early(no, after).map_err(|e| self.cannot_read(run, next, e))? {
+        if is_end
+            && self.has_unscanned_events(no, after).map_err(|e| self.cannot_read(run, next, e))?
+        {
             return Err(LogError::corrupt(run, next, EventFault::NotScanned));
         }
         Ok(events)
@@ -291,7 +293,7 @@ impl StoreIndex for SqliteReader {
         let Some((no, _)) = self.run_row(run)? else { return Ok(Vec::new()) };
         self.fill();
         match super::index::pieces(&self.db, no) {
-            // It only saves time, so one that cannot be read is not used.
+            // The index only saves time, so a damaged one is ignored.
             Err(error) if is_damage(&error) => Ok(Vec::new()),
             pieces => pieces.map_err(|e| self.error(e)),
         }
@@ -310,7 +312,7 @@ impl StoreIndex for SqliteReader {
 
     fn check(&mut self, run: Option<RunId>) -> Result<Vec<Finding>, LogError> {
         let Some(run) = run else { return super::integrity::check(self) };
-        let found = self.not_found(run)?;
+        let found = self.unfindable_event(run)?;
         let finding = |seq| Finding::of_event(run, seq, EventFault::NotLookedUp);
         Ok(found.map(finding).into_iter().collect())
     }
@@ -330,7 +332,7 @@ fn cannot_read(backend: &SqliteBackend, run: RunId, seq: Seq, error: rusqlite::E
     }
 }
 
-/// The size of an event, in bytes.
+/// The size of an event's content and body, in bytes.
 fn size(event: &StoredEvent) -> usize {
     let content = match &event.content {
         Some(Content::Text(text)) => text.len(),

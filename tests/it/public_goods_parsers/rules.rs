@@ -142,13 +142,16 @@ fn redistribution_2_says_which_element_is_not_a_number() {
     for (list, reason) in [
         (
             "[0, \"2\", null]",
-            "element 3 of the list is null, which is no number of units: rejected",
+            "element 3 of the list is null, which is not a number of units: rejected",
         ),
         (
             "[0, \"two\", 1]",
-            "element 2 of the list is \"two\", which is no number of units: rejected",
+            "element 2 of the list is \"two\", which is not a number of units: rejected",
         ),
-        ("[[1, 2], 3, 4]", "element 1 of the list is [1,2], which is no number of units: rejected"),
+        (
+            "[[1, 2], 3, 4]",
+            "element 1 of the list is [1,2], which is not a number of units: rejected",
+        ),
         ("no one", "the redistribute tag holds no list: rejected"),
     ] {
         let text = format!("<REDISTRIBUTE>{list}</REDISTRIBUTE>");

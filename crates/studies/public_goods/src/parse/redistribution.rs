@@ -11,11 +11,12 @@
 //! - **Negative** units become zero, with a warning, as in version 1. Fractions are dropped, and
 //!   invisible characters ignored.
 //! - Without a tag, the text outside the reasoning counts if it is such a list, or contains one as
-//!   an array. **The reasoning is not searched.**
-//! - **All numbers** of the text outside the reasoning, the document's rule, if there are as many as
-//!   targets. With more or fewer it is unclear which is meant for whom, so nobody gets any, while the
-//!   document cuts or fills the list. Nor does anybody where players or rounds have numbers
-//!   (`player 4 gets 6`), which the document takes for units.
+//!   an array. **The reasoning is searched only for a complete tag**, and only if nothing outside it was
+//!   found except bare numbers: `redistribute_tag_in_reasoning`.
+//! - If nothing better is found, **all numbers** in the tag, or in the text outside the reasoning, count
+//!   (the document's rule), provided there are exactly as many as targets. With more or fewer, nobody
+//!   gets any units, while the document cuts or fills the list. Nobody gets any either if a player or
+//!   round is numbered: in `player 4 gets 6`, the document takes the 4 for units.
 //! - If nothing is found: no units for anyone, the document's default.
 //!
 //! Whether a player can pay for the units is decided by the game, not by the parser.
@@ -28,10 +29,10 @@ use super::units_in_text::{all_numbers, all_numbers_in_tag, by_name, tag_by_name
 use retold::parse::FoundValue;
 use retold::parse::json_repair;
 
-/// One way of reading units.
+/// A way to read units from an answer.
 type Reading = fn(&AnswerTurn<'_>, &RedistributionParams) -> Option<FoundValue<Vec<i64>>>;
 
-/// The ways in which an answer is read, until one finds units, each with its method.
+/// The readings, tried in order; the first that applies decides. Each has the method that it gives to the decision.
 const READINGS: [(&str, Reading); 11] = [
     ("redistribute_tag", redistribute_tag),
     ("redistribute_tag_by_name", tag_by_name),
@@ -57,9 +58,9 @@ pub(super) const METHODS: &[&str] = &{
     methods
 };
 
-pub(super) const TAG: &str = "REDISTRIBUTE";
+const TAG: &str = "REDISTRIBUTE";
 
-/// The decision.
+/// The decision about an answer: its method, and the units.
 pub(super) fn decide(
     text: &str,
     params: &RedistributionParams,
@@ -69,7 +70,7 @@ pub(super) fn decide(
     let found = READINGS.iter().find_map(|(method, read)| Some((*method, read(&turn, params)?)));
     found.unwrap_or_else(|| {
         let warning = "no redistribution found: no units for anyone".to_owned();
-        ("default", nothing(&turn, params, warning))
+        ("default", no_units(&turn, params, warning))
     })
 }
 
@@ -91,7 +92,7 @@ fn unclosed_tag(
     if !turn.blocks.is_empty() {
         return None;
     }
-    let mut list = UnitList::of_cut(turn.unclosed?)?;
+    let mut list = UnitList::of_truncated(turn.unclosed?)?;
     let count = list.units.len();
     if count > params.targets {
         return None;
@@ -105,21 +106,21 @@ fn unclosed_tag(
     Some(found)
 }
 
-/// A tag with too many or too few numbers.
+/// A closed tag with too many or too few numbers, or an unclosed one with too many.
 fn wrong_length(
     turn: &AnswerTurn<'_>,
     params: &RedistributionParams,
 ) -> Option<FoundValue<Vec<i64>>> {
     let list = match last_list(&turn.blocks) {
         Some(list) => list,
-        None if turn.blocks.is_empty() => UnitList::of_cut(turn.unclosed?)?,
+        None if turn.blocks.is_empty() => UnitList::of_truncated(turn.unclosed?)?,
         None => return None,
     };
     let warning = format!("{} numbers for {} targets: rejected", list.units.len(), params.targets);
-    Some(nothing(turn, params, warning))
+    Some(no_units(turn, params, warning))
 }
 
-/// A tag without a list in it: an unreadable answer is not replaced by other text.
+/// A tag without a list. Text outside the tag is not read in its place.
 fn unreadable_tag(
     turn: &AnswerTurn<'_>,
     params: &RedistributionParams,
@@ -128,9 +129,9 @@ fn unreadable_tag(
         return None;
     }
     let warning = last_filled(&turn.blocks)
-        .and_then(UnitList::misfit)
+        .and_then(UnitList::misfit_warning)
         .unwrap_or_else(|| "the redistribute tag holds no list: rejected".to_owned());
-    Some(nothing(turn, params, warning))
+    Some(no_units(turn, params, warning))
 }
 
 fn whole_text_array(
@@ -163,7 +164,7 @@ fn last_list(blocks: &[&str]) -> Option<UnitList> {
     UnitList::new(last_filled(blocks)?)
 }
 
-fn nothing(
+fn no_units(
     turn: &AnswerTurn<'_>,
     params: &RedistributionParams,
     warning: String,
@@ -203,7 +204,7 @@ mod tests {
             ("DOG: 2, DOG: 3", [0, 0, 0], "default"),
             ("DOG has 12 coins. I punish nobody.", [0, 0, 0], "default"),
             ("DOG contributed 12, CAT gave 0.", [0, 0, 0], "default"),
-            // The document's rules.
+            // A list, or the document's rule.
             ("<REDISTRIBUTE>[2, 0, 1]</REDISTRIBUTE>", [2, 0, 1], "redistribute_tag"),
             ("{\"redistribution\": [2, 0, 1]}", [2, 0, 1], "all_numbers"),
             ("I choose 2 then 0 then 1", [2, 0, 1], "all_numbers"),

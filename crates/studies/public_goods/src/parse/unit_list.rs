@@ -10,6 +10,8 @@ use retold::escaping::printable;
 use retold::parse::FoundValue;
 use retold::parse::json_repair;
 
+const FRACTION: &str = "a fraction of a unit was cut off";
+
 /// The units in an element of an array, and whether a fraction was dropped.
 fn units(item: &Value) -> Option<(i64, bool)> {
     let text = match item {
@@ -22,14 +24,14 @@ fn units(item: &Value) -> Option<(i64, bool)> {
     Some((number.value, number.cut))
 }
 
-/// A list of numbers, as written.
+/// Units read from a list, with warnings about how it was written.
 pub(super) struct UnitList {
     pub(super) units: Vec<i64>,
     pub(super) warnings: Vec<String>,
 }
 
 impl UnitList {
-    /// A JSON array, or numbers with only separators in between.
+    /// Reads a JSON array, numbers in brackets, or numbers with only separators in between.
     pub(super) fn new(text: &str) -> Option<UnitList> {
         let text = text.trim();
         if text.contains('[') {
@@ -49,7 +51,7 @@ impl UnitList {
         (!text.is_empty() && text.chars().all(is_plain)).then(|| UnitList::of_numbers(text))?
     }
 
-    /// Numbers with only separators in between, in brackets of any kind.
+    /// Numbers with only separators in between, inside brackets or backticks.
     fn from_brackets(text: &str) -> Option<UnitList> {
         let is_bracket = |c: char| matches!(c, '[' | ']' | '{' | '}' | '(' | ')' | '`');
         let inner = text.trim_matches(|c: char| is_bracket(c) || c.is_whitespace());
@@ -59,8 +61,9 @@ impl UnitList {
         Some(list)
     }
 
-    /// The beginning of a truncated array. Its last number may be truncated as well.
-    pub(super) fn of_cut(text: &str) -> Option<UnitList> {
+    /// The numbers in a tag that is not closed, up to a `]` if there is one. The last one may be truncated, and is kept as
+    /// it is.
+    pub(super) fn of_truncated(text: &str) -> Option<UnitList> {
         let text = text.trim();
         let is_list = text.starts_with('[') || text.starts_with(|c: char| c.is_ascii_digit());
         let end = text.find(']').unwrap_or(text.len());
@@ -72,11 +75,17 @@ impl UnitList {
         for number in numbers(text) {
             list.units.push(number.value);
             if number.cut {
-                list.warnings.push("a fraction of a unit was cut off".to_owned());
+                list.warn(FRACTION);
             }
         }
-        list.warnings.dedup();
         (!list.units.is_empty()).then_some(list)
+    }
+
+    /// Adds a warning that is not there yet.
+    fn warn(&mut self, warning: &str) {
+        if !self.warnings.iter().any(|known| known == warning) {
+            self.warnings.push(warning.to_owned());
+        }
     }
 
     /// A JSON array of numbers, or of numbers as text.
@@ -84,30 +93,29 @@ impl UnitList {
         let mut list = UnitList { units: Vec::new(), warnings: Vec::new() };
         for item in value.as_array()? {
             if item.is_string() {
-                list.warnings.push("a number stood in quotes".to_owned());
+                list.warn("a number was written in quotes");
             }
             let (units, cut) = units(item)?;
             if cut {
-                list.warnings.push("a fraction of a unit was cut off".to_owned());
+                list.warn(FRACTION);
             }
             list.units.push(units);
         }
-        list.warnings.dedup();
         Some(list)
     }
 
-    /// Which element of an array is not a number, if there is such an element.
-    pub(super) fn misfit(text: &str) -> Option<String> {
+    /// A warning about the first element of an array that is not a number; `None` if there is no such element.
+    pub(super) fn misfit_warning(text: &str) -> Option<String> {
         let value = text.contains('[').then(|| json_repair::repair(text.trim()).value)??;
         let (number, item) =
             (1..).zip(value.as_array()?).find(|(_, item)| units(item).is_none())?;
         let item = printable(&item.to_string(), 40);
         Some(format!(
-            "element {number} of the list is {item}, which is no number of units: rejected"
+            "element {number} of the list is {item}, which is not a number of units: rejected"
         ))
     }
 
-    /// The decision, if the number of units is right.
+    /// The decision, if there is exactly one number per target.
     pub(super) fn fitting(
         mut self,
         turn: &AnswerTurn<'_>,

@@ -14,7 +14,7 @@ pub(super) fn tag_by_name(
     params: &RedistributionParams,
 ) -> Option<FoundValue<Vec<i64>>> {
     let units = units_by_name(last_filled(&turn.blocks)?, &params.names, params.targets)?;
-    fitting(units, turn, params, "the units were given by name")
+    fitting(units, turn, params, BY_NAME)
 }
 
 pub(super) fn by_name(
@@ -23,7 +23,7 @@ pub(super) fn by_name(
 ) -> Option<FoundValue<Vec<i64>>> {
     let said: Vec<&str> = turn.pieces().collect();
     let units = units_by_name(&said.join("\n"), &params.names, params.targets)?;
-    fitting(units, turn, params, "the units were given by name")
+    fitting(units, turn, params, BY_NAME)
 }
 
 pub(super) fn all_numbers_in_tag(
@@ -57,6 +57,7 @@ fn only_units<'t>(texts: impl IntoIterator<Item = &'t str>) -> Option<Vec<i64>> 
     Some(units)
 }
 
+const BY_NAME: &str = "the units were given by name";
 const ALL: &str = "no list: all numbers count, as in the document";
 
 /// The decision, if there is a number for each target.
