@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use crate::FigureKind;
-use crate::exact::{EXACT_DRAWS, clopper_pearson};
-use crate::interval::{Interval, bootstrap, wilson};
-use crate::merged::Sums;
+use crate::interval::{FEWEST_CLUSTERS, Interval, MANY_CLUSTERS, NarrowInterval};
+use crate::robust::robust_mean;
+use crate::share::{EffectiveShare, effective_number};
 
 /// The sum and the number of draws, cluster by cluster. Draws of one cluster are not independent of each other, such as
 /// the answers of one participant.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct ClusteredDraws(pub(crate) BTreeMap<String, Sums<2>>);
+pub struct ClusteredDraws(pub(crate) BTreeMap<String, [f64; 2]>);
 
 impl ClusteredDraws {
     /// Adds a draw.
@@ -19,9 +19,9 @@ impl ClusteredDraws {
     }
 
     /// Adds several draws of a cluster by their sum.
-    pub(crate) fn add_all(&mut self, cluster: &str, sum: f64, count: f64) {
+    pub fn add_all(&mut self, cluster: &str, sum: f64, count: f64) {
         if !self.0.contains_key(cluster) {
-            self.0.insert(cluster.to_owned(), Sums::default());
+            self.0.insert(cluster.to_owned(), [0.0; 2]);
         }
         if let Some([all, n]) = self.0.get_mut(cluster) {
             *all += sum;
@@ -56,24 +56,51 @@ impl ClusteredDraws {
         (count > 0.0).then(|| sum / count)
     }
 
-    /// The 95 % interval of the mean, if one can be given: of a share of independent draws exact for few and Wilson's for
-    /// more, otherwise a bootstrap of the clusters, which depends on the figure's name only.
-    pub fn interval(&self, kind: FigureKind, name: &str) -> Option<Interval> {
-        let (hits, draws) = self.total();
-        if kind != FigureKind::Share || !self.are_independent() {
-            return self.bootstrap(name);
+    /// Why the 95 % interval may be too narrow; docs/coverage.md has the numbers.
+    pub(crate) fn narrow_interval(&self, kind: FigureKind) -> Option<NarrowInterval> {
+        self.interval(kind)?;
+        let mean = self.mean()?;
+        if kind != FigureKind::Share {
+            return (self.clusters() < MANY_CLUSTERS).then_some(NarrowInterval::SkewedMean);
         }
-        if draws <= f64::from(EXACT_DRAWS) {
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts")]
-            return clopper_pearson(hits.round() as u32, draws as u32);
-        }
-        wilson(hits, draws)
+        let is_uneven =
+            2.0 * effective_number(self.0.values().map(|[_, n]| *n)) < self.clusters() as f64;
+        let is_near_end = !(0.2..=0.8).contains(&mean);
+        (is_uneven && is_near_end).then_some(NarrowInterval::RareInUnequalClusters)
     }
 
-    /// The interval of the mean when clusters are drawn.
-    pub(crate) fn bootstrap(&self, name: &str) -> Option<Interval> {
-        let sums: Vec<Sums<2>> = self.0.values().copied().collect();
-        bootstrap(name, &sums, |[sum, n]| (n > 0.0).then(|| sum / n))
+    /// The means of the clusters, each as a draw of its own.
+    pub fn cluster_means(&self) -> Self {
+        let mean = |(cluster, [sum, n]): (&String, &[f64; 2])| (cluster.clone(), [sum / n, 1.0]);
+        ClusteredDraws(self.0.iter().map(mean).collect())
+    }
+
+    /// The means of the clusters, in order, where too few have an interval: they are shown instead.
+    pub fn dots(&self, kind: FigureKind) -> Vec<f64> {
+        let is_exact = kind == FigureKind::Share && self.are_independent();
+        if is_exact || self.clusters() >= FEWEST_CLUSTERS {
+            return Vec::new();
+        }
+        let mut dots: Vec<f64> = self.0.values().map(|[sum, n]| sum / n).collect();
+        dots.sort_by(f64::total_cmp);
+        dots
+    }
+
+    /// The 95 % interval of the mean, if one can be given: of a share exact if its draws are independent and otherwise Korn
+    /// and Graubard's, of any other mean by Student's t. Draws in fewer than [`FEWEST_CLUSTERS`] clusters have none.
+    pub fn interval(&self, kind: FigureKind) -> Option<Interval> {
+        let is_share = kind == FigureKind::Share;
+        if self.clusters() < FEWEST_CLUSTERS && !(is_share && self.are_independent()) {
+            return None;
+        }
+        if is_share {
+            return Some(EffectiveShare::new(self)?.interval());
+        }
+        let Interval { low, high, method } = robust_mean(self)?.interval()?;
+        Some(match kind {
+            FigureKind::Proportion => Interval { low: low.max(0.0), high: high.min(1.0), method },
+            FigureKind::Share | FigureKind::Mean => Interval { low, high, method },
+        })
     }
 }
 
@@ -89,19 +116,28 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_follows_from_the_clusters_and_the_number_of_draws() {
-        let method = |draws: &ClusteredDraws, kind| Some(draws.interval(kind, "test")?.method);
+    fn the_interval_follows_from_the_clusters_and_the_kind() {
+        let method = |draws: &ClusteredDraws, kind| Some(draws.interval(kind)?.method);
         let few = draws(&[("a", 1.0), ("b", 0.0), ("c", 1.0)]);
         assert_eq!(method(&few, FigureKind::Share), Some(IntervalMethod::ClopperPearson));
-        assert_eq!(method(&few, FigureKind::Mean), Some(IntervalMethod::ClusterBootstrap));
-        let names: Vec<String> = (0..21).map(|n| n.to_string()).collect();
-        let many: Vec<(&str, f64)> = names.iter().map(|name| (name.as_str(), 1.0)).collect();
-        assert_eq!(method(&draws(&many), FigureKind::Share), Some(IntervalMethod::Wilson));
-        let nested = draws(&[("a", 1.0), ("a", 0.0), ("b", 1.0)]);
-        assert_eq!((nested.count(), nested.clusters(), nested.mean()), (3, 2, Some(2.0 / 3.0)));
-        assert_eq!(method(&nested, FigureKind::Share), Some(IntervalMethod::ClusterBootstrap));
-        let single = draws(&[("a", 1.0), ("a", 0.0)]);
-        assert_eq!(method(&single, FigureKind::Share), None, "one cluster says nothing of others");
+        assert_eq!((method(&few, FigureKind::Mean), few.dots(FigureKind::Share)), (None, vec![]));
+        assert_eq!(few.dots(FigureKind::Mean), [0.0, 1.0, 1.0]);
+        let nested = ["a", "a", "b", "c", "d", "e"].map(|name| (name, f64::from(name < "c")));
+        assert_eq!(method(&draws(&nested), FigureKind::Share), Some(IntervalMethod::KornGraubard));
+        assert_eq!(method(&draws(&nested), FigureKind::Mean), Some(IntervalMethod::Cr2));
+        assert_eq!(method(&draws(&nested[..4]), FigureKind::Share), None);
+        assert_eq!(draws(&nested).cluster_means().mean(), Some(0.4));
         assert_eq!((draws(&[]).mean(), method(&draws(&[]), FigureKind::Share)), (None, None));
+    }
+
+    /// A share that never varies is not certain.
+    #[test]
+    fn a_share_of_all_or_nothing_has_an_interval() {
+        let mut all = ClusteredDraws::default();
+        (0..6).for_each(|n| all.add_all(&n.to_string(), 4.0, 4.0));
+        let found = all.interval(FigureKind::Share).unwrap();
+        // As if each cluster were a single draw: 0.025 to the power of a sixth.
+        assert!((found.low - 0.540_741_873_56).abs() < 1e-9 && found.high == 1.0, "{found:?}");
+        assert_eq!(all.interval(FigureKind::Mean), None, "nothing varies");
     }
 }

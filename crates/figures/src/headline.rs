@@ -2,25 +2,15 @@
 //!
 //! A figure is the mean of draws. Draws come in lanes (a participant, a puzzle), and lanes in
 //! clusters: lanes of one cluster are not independent of each other, such as the players of one
-//! game. So an interval depends on how the figure was sampled ([`Interval::method`]):
-//!
-//! - **Wilson**, for a share of which every draw is a cluster of its own (one vote per participant);
-//! - **cluster bootstrap** otherwise: clusters are drawn with replacement, seeded by the figure's
-//!   name, and the interval is between the percentiles of the figure in the resampled runs;
-//! - **none** with fewer than two clusters, since one society is one draw, however many agents it
-//!   has; and if nothing varies: where all clusters have the same mean, or the same difference between
-//!   two runs, every resampled run has the same figure, and a bootstrap would take that for certainty.
-//!
-//! All intervals are for 95 %.
+//! game. Intervals and differences are those of any figure: see [`ClusteredDraws`] and [`difference()`].
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::difference::{by_cluster, interval_between};
+use crate::difference::{DifferenceTest, GroupDifference, correct, difference};
 use crate::draws::ClusteredDraws;
-use crate::interval::{Interval, bootstrap, wilson};
-use crate::merged::Sums;
+use crate::interval::{Interval, NarrowInterval};
 
 /// How a figure is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -84,6 +74,12 @@ pub struct Estimate {
     pub clusters: u64,
     /// The 95 % interval, if one can be given.
     pub interval: Option<Interval>,
+    /// The means of the clusters, where they are too few for an interval.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dots: Vec<f64>,
+    /// Why the interval may be too narrow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub narrow: Option<NarrowInterval>,
 }
 
 /// Whether lanes with the same name are the same thing in two runs.
@@ -111,7 +107,7 @@ impl Pairing {
     }
 }
 
-/// A figure in two runs, and its difference: in the lanes that both have if these are pairs, otherwise of all draws.
+/// A figure in two runs, and its difference.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparedFigure {
     /// The figure in the first run.
@@ -124,112 +120,93 @@ pub struct ComparedFigure {
     pub lanes: u64,
     /// In how many of these the two differ.
     pub lanes_changed: u64,
-    /// The clusters of these lanes; without pairs, the smaller number of clusters of the two runs.
+    /// The smaller number of clusters of the two runs.
     pub clusters: u64,
-    /// The second figure minus the first one, over these lanes; without pairs, over all draws.
+    /// The second figure minus the first one.
     pub difference: Option<f64>,
-    /// The 95 % interval of the difference, if one can be given: not if nothing varies. Paired lanes are kept together with
-    /// their counterparts, so what both runs share cancels out.
+    /// The 95 % interval of the difference, if one can be given: not if nothing varies. What paired lanes have in common
+    /// cancels out.
     pub interval: Option<Interval>,
+    /// The test of the difference, if it has an interval.
+    pub test: Option<DifferenceTest>,
 }
 
 impl Figure {
     /// Its draws by cluster.
     pub(crate) fn by_cluster(&self) -> ClusteredDraws {
-        let drawn = self.draws.iter().filter(|draws| draws.count > 0);
-        by_cluster(drawn.map(|draws| (&*draws.cluster, draws.sum, f64::from(draws.count))))
+        self.by_named_cluster(|draws| draws.cluster.clone())
     }
 
-    /// The interval of draws of this figure.
-    pub(crate) fn interval_of(&self, draws: &ClusteredDraws) -> Option<Interval> {
-        let (sum, count) = draws.total();
-        match (self.kind, draws.are_independent()) {
-            (FigureKind::Share, true) => wilson(sum, count),
-            _ => draws.bootstrap(&self.name),
+    fn by_named_cluster(&self, name: impl Fn(&Draws) -> String) -> ClusteredDraws {
+        let mut clustered = ClusteredDraws::default();
+        for draws in self.draws.iter().filter(|draws| draws.count > 0) {
+            clustered.add_all(&name(draws), draws.sum, f64::from(draws.count));
         }
+        clustered
     }
 
     /// Its value and interval.
     pub fn estimate(&self) -> Estimate {
-        let drawn = self.draws.iter().filter(|draws| draws.count > 0);
         let clusters = self.by_cluster();
-        let interval = self.interval_of(&clusters);
-        let lanes: u64 = drawn.clone().count() as u64;
         Estimate {
             name: self.name.clone(),
             pointer: self.pointer.clone(),
             kind: self.kind,
             unit: self.unit,
             value: clusters.mean(),
-            draws: drawn.map(|draws| u64::from(draws.count)).sum(),
-            lanes,
+            draws: clusters.count(),
+            lanes: self.draws.iter().filter(|draws| draws.count > 0).count() as u64,
             clusters: clusters.clusters(),
-            interval,
+            interval: clusters.interval(self.kind),
+            dots: clusters.dots(self.kind),
+            narrow: clusters.narrow_interval(self.kind),
         }
     }
 
     /// Its difference from the same figure in another run.
     fn compare(&self, other: Option<&Figure>, pairing: Pairing) -> ComparedFigure {
-        let nothing = ComparedFigure {
+        let (lanes, lanes_changed) = match pairing {
+            Pairing::Lanes => other.map_or((0, 0), |other| self.count_lanes(other)),
+            Pairing::Strangers => (0, 0),
+        };
+        let one = self.by_cluster();
+        let ours: BTreeMap<&str, &str> =
+            self.draws.iter().map(|draws| (draws.lane.as_str(), draws.cluster.as_str())).collect();
+        let compared = other.map(|other| {
+            // A lane that both runs have is in one cluster in both.
+            let other = other.by_named_cluster(|draws| match pairing {
+                Pairing::Lanes => (*ours.get(&*draws.lane).unwrap_or(&&*draws.cluster)).to_owned(),
+                Pairing::Strangers => format!("other run/{}", draws.cluster),
+            });
+            let clusters = one.clusters().min(other.clusters());
+            (clusters, difference(self.kind, &one, &other, true))
+        });
+        let clusters = compared.as_ref().map_or(0, |(clusters, _)| *clusters);
+        let found = compared.map(|(_, found)| found);
+        ComparedFigure {
             one: self.estimate(),
             other: other.map(Figure::estimate),
             pairing,
-            lanes: 0,
-            lanes_changed: 0,
-            clusters: 0,
-            difference: None,
-            interval: None,
-        };
-        match (other, pairing) {
-            (None, _) => nothing,
-            (Some(other), Pairing::Lanes) => self.compare_lanes(other, nothing),
-            (Some(other), Pairing::Strangers) => self.compare_strangers(other, nothing),
-        }
-    }
-
-    /// The difference between strangers.
-    fn compare_strangers(&self, other: &Figure, found: ComparedFigure) -> ComparedFigure {
-        let (one, other) = (self.by_cluster(), other.by_cluster());
-        ComparedFigure {
-            clusters: one.clusters().min(other.clusters()),
-            difference: other.mean().zip(one.mean()).map(|(other, one)| other - one),
-            interval: interval_between(self.kind, &self.name, &one, &other),
-            ..found
-        }
-    }
-
-    /// The difference over the lanes that both runs have.
-    fn compare_lanes(&self, other: &Figure, found: ComparedFigure) -> ComparedFigure {
-        let lane = |draws: &Draws| (draws.count > 0).then(|| (draws.lane.clone(), draws.clone()));
-        let theirs: BTreeMap<String, Draws> = other.draws.iter().filter_map(lane).collect();
-        let mut clusters: BTreeMap<&str, Sums<4>> = BTreeMap::new();
-        let (mut lanes, mut lanes_changed) = (0, 0);
-        for ours in self.draws.iter().filter(|draws| draws.count > 0) {
-            let Some(theirs) = theirs.get(&ours.lane) else { continue };
-            lanes += 1;
-            let (n, m) = (f64::from(ours.count), f64::from(theirs.count));
-            lanes_changed += u64::from((ours.sum / n - theirs.sum / m).abs() > 1e-12);
-            let sums = clusters.entry(&ours.cluster).or_default();
-            for (all, more) in sums.iter_mut().zip([ours.sum, n, theirs.sum, m]) {
-                *all += more;
-            }
-        }
-        let sums: Vec<Sums<4>> = clusters.into_values().collect();
-        let difference = |[a, n, b, m]: Sums<4>| (n > 0.0 && m > 0.0).then(|| b / m - a / n);
-        let mut all = Sums::default();
-        for sums in &sums {
-            all.iter_mut().zip(sums).for_each(|(all, more)| *all += more);
-        }
-        let interval = bootstrap(&self.name, &sums, difference);
-        let clusters = sums.len() as u64;
-        ComparedFigure {
             lanes,
             lanes_changed,
             clusters,
-            difference: difference(all),
-            interval,
-            ..found
+            difference: found.as_ref().and_then(|found: &GroupDifference| found.difference),
+            interval: found.as_ref().and_then(|found| found.interval),
+            test: found.and_then(|found| found.test),
         }
+    }
+
+    /// How many lanes have draws in both runs, and in how many of these the means differ.
+    fn count_lanes(&self, other: &Figure) -> (u64, u64) {
+        let mean = |draws: &Draws| draws.sum / f64::from(draws.count);
+        let drawn = other.draws.iter().filter(|draws| draws.count > 0);
+        let theirs: BTreeMap<&str, f64> =
+            drawn.map(|draws| (draws.lane.as_str(), mean(draws))).collect();
+        let drawn = self.draws.iter().filter(|draws| draws.count > 0);
+        let both = drawn.filter_map(|ours| Some(mean(ours) - theirs.get(&*ours.lane)?));
+        both.fold((0, 0), |(lanes, changed), difference| {
+            (lanes + 1, changed + u64::from(difference.abs() > 1e-12))
+        })
     }
 }
 
@@ -237,7 +214,10 @@ impl Figure {
 /// second run has are left out.
 pub fn compared_figures(one: &[Figure], other: &[Figure], pairing: Pairing) -> Vec<ComparedFigure> {
     let twin = |figure: &Figure| other.iter().find(|other| other.name == figure.name);
-    one.iter().map(|figure| figure.compare(twin(figure), pairing)).collect()
+    let mut compared: Vec<ComparedFigure> =
+        one.iter().map(|figure| figure.compare(twin(figure), pairing)).collect();
+    correct(compared.iter_mut().filter_map(|figure| figure.test.as_mut()));
+    compared
 }
 
 #[cfg(test)]
@@ -261,16 +241,13 @@ mod tests {
         let single = [("a", "a", 1.0, 1), ("b", "b", 0.0, 1), ("c", "c", 0.0, 0)];
         let found = figure(FigureKind::Share, &single).estimate();
         assert_eq!((found.value, found.draws, found.clusters), (Some(0.5), 2, 2));
-        assert_eq!(found.interval.unwrap().method, IntervalMethod::Wilson);
+        assert_eq!(found.interval.unwrap().method, IntervalMethod::ClopperPearson);
         let nested = [("a", "a", 3.0, 4), ("b", "b", 0.0, 4)];
         let found = figure(FigureKind::Share, &nested).estimate();
         assert_eq!((found.value, found.draws), (Some(0.375), 8));
-        assert_eq!(found.interval.unwrap().method, IntervalMethod::ClusterBootstrap);
+        assert_eq!((found.interval, found.dots), (None, vec![0.0, 0.75]));
         let society = [("a", "all", 1.0, 1), ("b", "all", 0.0, 1)];
         assert_eq!(figure(FigureKind::Share, &society).estimate().interval, None);
-        let alike = [("a", "a", 0.0, 4), ("b", "b", 0.0, 2)];
-        let found = figure(FigureKind::Share, &alike).estimate();
-        assert_eq!((found.value, found.interval), (Some(0.0), None));
         assert_eq!(figure(FigureKind::Mean, &[]).estimate().value, None);
     }
 
@@ -278,57 +255,59 @@ mod tests {
         compared_figures(one, other, Pairing::Lanes)
     }
 
+    /// A mean of numbers that are clusters of their own.
+    fn numbers(values: &[f64]) -> Figure {
+        let names: Vec<String> = (0..values.len()).map(|at| at.to_string()).collect();
+        let draws: Vec<_> = names.iter().zip(values).map(|(n, v)| (&**n, &**n, *v, 1)).collect();
+        figure(FigureKind::Mean, &draws)
+    }
+
     #[test]
     fn lanes_of_strangers_are_not_paired() {
         assert_eq!(Pairing::of_seeds(7, 7), Pairing::Lanes);
-        let one = figure(FigureKind::Share, &[("a", "a", 0.0, 1), ("b", "b", 1.0, 1)]);
-        let other = figure(FigureKind::Share, &[("a", "a", 1.0, 1), ("b", "b", 1.0, 1)]);
         let pairing = Pairing::of_seeds(7, 8);
-        let found = compared_figures(std::slice::from_ref(&one), &[other], pairing).remove(0);
-        assert_eq!((found.pairing, found.lanes, found.lanes_changed), (Pairing::Strangers, 0, 0));
-        assert_eq!((found.difference, found.clusters), (Some(0.5), 2));
-        let interval = found.interval.unwrap();
-        assert_eq!(interval.method, IntervalMethod::Newcombe);
-        assert!(interval.low < 0.0, "two draws each say little: {interval:?}");
-        let society = |value| figure(FigureKind::Mean, &[("a", "all", value, 1)]);
-        let found = compared_figures(&[society(1.0)], &[society(2.0)], pairing).remove(0);
+        let of = |one: &[f64], other: &[f64]| {
+            compared_figures(&[numbers(one)], &[numbers(other)], pairing).remove(0)
+        };
+        let found = of(&[1.0, 2.0, 3.0, 4.0, 5.0], &[2.0, 3.0, 4.0, 5.0, 6.0]);
+        assert_eq!((found.pairing, found.lanes, found.lanes_changed), (pairing, 0, 0));
+        assert_eq!((found.difference, found.clusters), (Some(1.0), 5));
+        // scipy.stats.ttest_ind of these: two groups of one size have the degrees of freedom of both.
+        assert!((found.test.unwrap().p - 0.346_593_507_087).abs() < 1e-9, "{found:?}");
+        let found = of(&[1.0], &[2.0]);
         assert_eq!((found.difference, found.interval), (Some(1.0), None));
-        assert_eq!(found.no_interval(), Some("no interval with a single cluster"));
-        let alike = |value| figure(FigureKind::Mean, &[("a", "a", value, 1), ("b", "b", value, 1)]);
-        let found = compared_figures(&[alike(1.0)], &[alike(2.0)], pairing).remove(0);
-        assert_eq!(found.no_interval(), Some("no interval: nothing varies within the runs"));
+        assert_eq!(found.no_interval(), Some("no interval with fewer than 5 clusters"));
+        let found = of(&[1.0; 5], &[2.0; 5]);
+        assert_eq!(found.no_interval(), Some("no interval: nothing varies"));
     }
 
     #[test]
     fn lanes_that_both_runs_have_are_paired() {
-        let one = figure(
-            FigureKind::Share,
-            &[("a", "a", 0.0, 1), ("b", "b", 1.0, 1), ("c", "c", 1.0, 1)],
-        );
-        let other = figure(
-            FigureKind::Share,
-            &[("a", "a", 1.0, 1), ("b", "b", 1.0, 1), ("d", "d", 1.0, 1)],
-        );
-        let found = &pairs(std::slice::from_ref(&one), &[other])[0];
-        assert_eq!((found.lanes, found.lanes_changed, found.difference), (2, 1, Some(0.5)));
-        let interval = found.interval.unwrap();
-        assert_eq!((interval.low, interval.high), (0.0, 1.0));
-        let same = &pairs(std::slice::from_ref(&one), std::slice::from_ref(&one))[0];
+        let (one, other) = ([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [2.0, 2.0, 4.0, 5.0, 5.0, 8.0]);
+        let found = &pairs(&[numbers(&one)], &[numbers(&other)])[0];
+        assert_eq!((found.lanes, found.lanes_changed, found.clusters), (6, 4, 6));
+        // scipy.stats.ttest_rel of these.
+        let test = found.test.unwrap();
+        assert!((test.p - 0.042_193_996_705_5).abs() < 1e-9, "{test:?}");
+        assert_eq!((test.tests, found.no_interval()), (1, None));
+        let same = &pairs(&[numbers(&one)], &[numbers(&one)])[0];
         assert_eq!((same.difference, same.interval), (Some(0.0), None), "nothing varies");
-        assert_eq!(same.no_interval(), Some("no interval: nothing varies between the runs"));
-        assert_eq!(found.no_interval(), None);
         // Everyone changes in the same way.
-        let all = |value: f64| {
-            let draws: Vec<_> = ["a", "b", "c"].map(|lane| (lane, lane, value, 1)).into();
-            figure(FigureKind::Mean, &draws)
-        };
-        let found = &pairs(&[all(1.0)], &[all(1.1)])[0];
-        assert_eq!((found.lanes_changed, found.clusters, found.interval), (3, 3, None));
-        assert_eq!(found.no_interval(), Some("no interval: the difference is the same everywhere"));
-        let one = figure(FigureKind::Mean, &[("a", "a", 1.0, 1)]);
-        let other = figure(FigureKind::Mean, &[("a", "a", 2.0, 1)]);
-        let found = &pairs(std::slice::from_ref(&one), &[other])[0];
-        assert_eq!(found.no_interval(), Some("no interval with a single cluster"));
-        assert_eq!(pairs(&[one], &[])[0].other, None);
+        let all = &pairs(&[numbers(&[1.0; 5])], &[numbers(&[1.1; 5])])[0];
+        assert_eq!((all.lanes_changed, all.interval), (5, None));
+        assert_eq!(all.no_interval(), Some("no interval: nothing varies"));
+        assert_eq!(pairs(&[numbers(&one)], &[])[0].other, None);
+    }
+
+    /// The difference is that of the two values beside it, whatever lanes the runs have.
+    #[test]
+    fn figures_that_are_compared_together_are_corrected_together() {
+        let (one, other) = ([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [2.0, 2.0, 4.0, 5.0, 5.0]);
+        let second = Figure { name: "second".to_owned(), ..numbers(&one) };
+        let twin = Figure { name: "second".to_owned(), ..numbers(&other) };
+        let found = pairs(&[numbers(&one), second], &[numbers(&other), twin]);
+        assert_eq!(found[0].difference, Some(3.6 - 3.5));
+        let test = found[1].test.unwrap();
+        assert_eq!((test.tests, test.p_holm), (2, (2.0 * test.p).min(1.0)));
     }
 }

@@ -1,8 +1,13 @@
 //! Figures as people read them, in the terminal, on the page and in reports.
 
+use std::collections::BTreeSet;
+
 use retold::counted::count_of;
 
-use crate::{ComparedFigure, Estimate, ExpectedInterval, FigureKind, Interval, Pairing};
+use crate::{
+    ComparedFigure, DifferenceTest, Estimate, ExpectedInterval, FEWEST_CLUSTERS, FigureKind,
+    Interval, NarrowInterval,
+};
 
 /// A value: `40.00 %`, `1.250`.
 pub(crate) fn number(kind: FigureKind, value: f64) -> String {
@@ -29,6 +34,11 @@ fn signed_decimal(value: f64) -> String {
         size if size < 1e9 && (size >= 0.01 || size == 0.0) => with_sign(value, 3),
         _ => format!("{value:+.3e}"),
     }
+}
+
+/// Values side by side: `20.00 %, 40.00 %`.
+pub(crate) fn dots(kind: FigureKind, values: &[f64]) -> String {
+    values.iter().map(|value| number(kind, *value)).collect::<Vec<_>>().join(", ")
 }
 
 /// The ends of an interval: `[31.00, 49.00]`; of a difference, with their signs.
@@ -66,7 +76,7 @@ pub fn other_seed(one: u64, other: u64) -> Option<String> {
     (one != other).then(|| {
         format!(
             "the seeds differ ({one} and {other}), so participants with the same name may be different people: \
-             the differences are unpaired and count all values of each run"
+             the differences are unpaired"
         )
     })
 }
@@ -79,10 +89,17 @@ pub fn other_seeds(first: u64, others: &[u64]) -> Option<String> {
         ([other], [_]) => other_seed(first, *other),
         (differing, _) => Some(format!(
             "{} with a seed other than that of the first run ({first}), so lanes with the same name may be different \
-             people: these differences are unpaired, of all draws of each run",
+             people: these differences are unpaired",
             count_of(differing.len() as u64, "run")
         )),
     }
+}
+
+/// What to know about intervals that may be too narrow, each reason once.
+pub fn narrow_intervals<'a>(figures: impl IntoIterator<Item = &'a Estimate>) -> Vec<&'static str> {
+    let reasons: BTreeSet<NarrowInterval> =
+        figures.into_iter().filter_map(|figure| figure.narrow).collect();
+    reasons.into_iter().map(NarrowInterval::as_str).collect()
 }
 
 impl Estimate {
@@ -96,13 +113,20 @@ impl Estimate {
         self.interval.map_or_else(String::new, |interval| ends(self.kind, interval, false))
     }
 
-    /// How the interval was computed, and over which clusters; or why there is none.
+    /// How the interval was computed, and over which clusters; or why there is none, with the means of the clusters.
     pub fn sampling_text(&self) -> String {
         match self.interval {
             Some(interval) => format!("{} over {}", interval.method.as_str(), self.unit),
             None if self.draws == 0 => "none: there are no draws".to_owned(),
-            None if self.clusters > 1 => "none: all clusters have the same value".to_owned(),
-            None => format!("none with fewer than two {}", self.unit),
+            None if self.dots.is_empty() => "none: all clusters have the same mean".to_owned(),
+            None if self.dots.len() == 1 => {
+                format!("none with fewer than {FEWEST_CLUSTERS} {}", self.unit)
+            }
+            None => format!(
+                "none with fewer than {FEWEST_CLUSTERS} {}; each has {}",
+                self.unit,
+                dots(self.kind, &self.dots)
+            ),
         }
     }
 
@@ -128,6 +152,25 @@ impl ExpectedInterval {
     }
 }
 
+impl DifferenceTest {
+    /// `p = 0.0123`; of several tests also `(Holm for 3 tests: 0.0369)`.
+    pub fn text(&self) -> String {
+        let DifferenceTest { p, p_holm, tests } = *self;
+        let raw = match p {
+            p if p < 0.0001 => "p < 0.0001".to_owned(),
+            p => format!("p = {p:.4}"),
+        };
+        let corrected = match p_holm {
+            p if p < 0.0001 => "< 0.0001".to_owned(),
+            p => format!("{p:.4}"),
+        };
+        match tests {
+            1 => raw,
+            tests => format!("{raw} (Holm for {tests} tests: {corrected})"),
+        }
+    }
+}
+
 impl ComparedFigure {
     /// The difference: `+3.00 percentage points`; `None` without one.
     pub fn difference_text(&self) -> Option<String> {
@@ -143,15 +186,8 @@ impl ComparedFigure {
     pub fn no_interval(&self) -> Option<&'static str> {
         match (self.difference, self.interval) {
             (None, _) | (_, Some(_)) => None,
-            _ if self.pairing == Pairing::Strangers && self.clusters < 2 => {
-                Some("no interval with a single cluster")
-            }
-            _ if self.pairing == Pairing::Strangers => {
-                Some("no interval: nothing varies within the runs")
-            }
-            _ if self.lanes_changed == 0 => Some("no interval: nothing varies between the runs"),
-            _ if self.clusters < 2 => Some("no interval with a single cluster"),
-            _ => Some("no interval: the difference is the same everywhere"),
+            _ if self.clusters < FEWEST_CLUSTERS => Some("no interval with fewer than 5 clusters"),
+            _ => Some("no interval: nothing varies"),
         }
     }
 }

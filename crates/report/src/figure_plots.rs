@@ -20,7 +20,9 @@ pub(crate) fn charts(runs: &[RunPart], names: &[&str], settings: &[Vec<String>])
         });
         let rows: Vec<EstimateRow> = rows.collect();
         let is_negative = |row: &EstimateRow| {
-            row.value.is_some_and(|value| value < 0.0) || row.interval.is_some_and(|it| it.0 < 0.0)
+            let low = row.interval.map(|(low, _)| low);
+            let shown = row.value.into_iter().chain(low).chain(row.dots.iter().copied());
+            shown.fold(0.0, f64::min) < 0.0
         };
         let axis = match kind {
             FigureKind::Share | FigureKind::Proportion => ChartAxis::share("share"),
@@ -43,6 +45,7 @@ fn row(part: &RunPart, settings: &[String], estimate: &Estimate) -> EstimateRow 
         name: settings.first().map_or_else(|| run.clone(), |setting| format!("{setting} ({run})")),
         value: estimate.value,
         interval: estimate.interval.map(|interval| (interval.low, interval.high)),
+        dots: estimate.dots.clone(),
         draws: estimate.draws,
     }
 }

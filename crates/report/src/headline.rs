@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use retold::counted::group_digits;
-use retold_figures::{Estimate, Figure};
+use retold_figures::{Estimate, Figure, narrow_intervals};
 
 use crate::html::{TABLE_END, begin_table, escape};
 use crate::{MOST_GROUPS, RunPart};
@@ -29,12 +29,20 @@ pub(crate) fn html(part: &RunPart, page: &mut String) {
             figure.interval_text(),
             figure.draws,
             figure.clusters,
-            escape(&interval_basis(&figure), 200),
+            escape(&figure.sampling_text(), 200),
         );
     }
     page.push_str(TABLE_END);
+    notes(&part.figures.iter().map(Figure::estimate).collect::<Vec<_>>(), page);
     let run = part.summary.run.short(8);
     more_figures(part.figures.len(), &format!("retold diff {run} {run}"), page);
+}
+
+/// What to know about intervals.
+pub(crate) fn notes(figures: &[Estimate], page: &mut String) {
+    for note in narrow_intervals(figures) {
+        let _ = writeln!(page, "<p>Note: {note}.</p>");
+    }
 }
 
 /// How many figures are left out, and the command that shows them.
@@ -45,15 +53,5 @@ pub(crate) fn more_figures(all: usize, command: &str, page: &mut String) {
             page,
             "<p>Listed are the first {MOST_GROUPS} of {all} figures; <code>{command}</code> shows them all.</p>"
         );
-    }
-}
-
-/// The method of the interval and the unit that was resampled, or the reason why there is no interval.
-pub(crate) fn interval_basis(figure: &Estimate) -> String {
-    match figure.interval {
-        Some(interval) => format!("{} over {}", interval.method.as_str(), figure.unit),
-        None if figure.draws == 0 => "none: there are no draws".to_owned(),
-        None if figure.clusters > 1 => "none: all clusters have the same value".to_owned(),
-        None => format!("none with fewer than two {}", figure.unit),
     }
 }

@@ -1,13 +1,12 @@
 //! The headline figures of several runs, and how each run differs from the first.
 
 use std::fmt::Write;
-use std::slice::from_ref;
 
 use retold::counted::count_of;
 use retold_figures::{ComparedFigure, Estimate, Figure, Pairing, compared_figures, other_seeds};
 
 use crate::draw_error::DrawError;
-use crate::headline::{interval_basis, more_figures};
+use crate::headline::{more_figures, notes};
 use crate::html::{TABLE_END, begin_table, escape};
 use crate::runs_table::differing_settings;
 use crate::{MOST_GROUPS, RunPart, figure_plots, plotted};
@@ -49,8 +48,14 @@ fn table(runs: &[RunPart], names: &[&str], page: &mut String) {
         "clusters",
         &difference_from,
         "95 % interval",
-        "compared over",
+        "p",
+        "compared",
     ]));
+    let compared = others.iter().map(|part| {
+        let [seed, other] = [first, part].map(|part| part.summary.started.seed);
+        compared_figures(&first.figures, &part.figures, Pairing::of_seeds(seed, other))
+    });
+    let compared: Vec<Vec<ComparedFigure>> = compared.collect();
     // Each figure is a body of its own, which a page of paper keeps together. Writing to a string cannot fail, here and
     // below.
     for (at, name) in names.iter().take(MOST_GROUPS).enumerate() {
@@ -62,26 +67,19 @@ fn table(runs: &[RunPart], names: &[&str], page: &mut String) {
             escape(name, 100)
         );
         let base = figure(first, name);
-        let _ = writeln!(page, "{}<td></td><td></td><td></td></tr>", values(first, base));
-        for part in others {
+        let _ = writeln!(page, "{}<td></td><td></td><td></td><td></td></tr>", values(first, base));
+        for (part, compared) in others.iter().zip(&compared) {
             let figure = figure(part, name);
-            let compared = base.zip(figure).and_then(|(base, figure)| {
-                let [seed, other] = [first, part].map(|part| part.summary.started.seed);
-                let pairing = Pairing::of_seeds(seed, other);
-                compared_figures(from_ref(base), from_ref(figure), pairing).pop()
-            });
-            let _ = writeln!(
-                page,
-                "<tr>{}{}</tr>",
-                values(part, figure),
-                difference(compared.as_ref())
-            );
+            let compared = compared.iter().find(|compared| compared.one.name == *name);
+            let _ = writeln!(page, "<tr>{}{}</tr>", values(part, figure), difference(compared));
         }
     }
     page.push_str(TABLE_END);
     let second = others.first().map_or_else(|| run.clone(), |other| other.summary.run.short(8));
     more_figures(names.len(), &format!("retold diff {run} {second}"), page);
     methods(runs, names, page);
+    let figures = runs.iter().flat_map(|part| &part.figures);
+    notes(&figures.map(Figure::estimate).collect::<Vec<_>>(), page);
     let seeds: Vec<u64> = others.iter().map(|other| other.summary.started.seed).collect();
     if let Some(caution) = other_seeds(first.summary.started.seed, &seeds) {
         let _ = writeln!(page, "<p>Note: {}.</p>", escape(&caution, 300));
@@ -123,7 +121,7 @@ fn values(part: &RunPart, figure: Option<&Figure>) -> String {
 fn difference(compared: Option<&ComparedFigure>) -> String {
     let Some((compared, difference)) = compared.and_then(|it| Some((it, it.difference_text()?)))
     else {
-        return "<td class=n>-</td><td></td><td></td>".to_owned();
+        return "<td class=n>-</td><td></td><td></td><td></td>".to_owned();
     };
     let interval = match compared.no_interval() {
         Some(reason) => format!("<td class=said>{reason}</td>"),
@@ -133,10 +131,13 @@ fn difference(compared: Option<&ComparedFigure>) -> String {
         Pairing::Strangers => "unpaired".to_owned(),
         Pairing::Lanes => {
             let changed = compared.lanes_changed;
-            format!("paired over {}, {changed} changed", count_of(compared.lanes, "lane"))
+            format!("paired, {} in both, {changed} changed", count_of(compared.lanes, "lane"))
         }
     };
-    format!("<td class=n>{difference}</td>{interval}<td class=said>{over}</td>")
+    let p = compared.test.map_or_else(String::new, |test| test.text());
+    format!(
+        "<td class=n>{difference}</td>{interval}<td class=said>{p}</td><td class=said>{over}</td>"
+    )
 }
 
 /// How the interval of each figure was computed, once for all runs in which it was computed alike.
@@ -146,7 +147,7 @@ fn methods(runs: &[RunPart], names: &[&str], page: &mut String) {
         let mut how: Vec<(String, Vec<String>)> = Vec::new();
         for part in runs {
             let Some(figure) = figure(part, name) else { continue };
-            let (said, run) = (interval_basis(&figure.estimate()), part.summary.run.short(8));
+            let (said, run) = (figure.estimate().sampling_text(), part.summary.run.short(8));
             match how.iter_mut().find(|(other, _)| *other == said) {
                 Some((_, runs)) => runs.push(run),
                 None => how.push((said, vec![run])),

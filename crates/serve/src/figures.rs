@@ -5,7 +5,7 @@ use retold::log::Reader;
 use retold::run::run_start;
 use retold_figures::{
     ComparedFigure, Estimate, Figure, FigureRun, FigureTable, Pairing, compared_figures,
-    suggested_tables,
+    narrow_intervals, suggested_tables,
 };
 use retold_study::headline::headline_figures;
 use retold_study::studies::Studies;
@@ -78,6 +78,8 @@ pub(crate) fn figures(
 #[derive(Serialize, Default)]
 pub(crate) struct FiguresView {
     headline: Vec<HeadlineView>,
+    /// What to know about the intervals.
+    interval_notes: Vec<&'static str>,
     figures: Vec<FigureTableView>,
     /// Why there are none; `None` while they are computed.
     no_figures: Option<String>,
@@ -125,6 +127,7 @@ impl FiguresView {
         let none = headline.is_empty() && tables.is_empty();
         FiguresView {
             headline: headline.iter().cloned().map(HeadlineView::new).collect(),
+            interval_notes: narrow_intervals(headline),
             figures: tables.iter().cloned().map(FigureTableView::new).collect(),
             no_figures: none.then(|| {
                 "No figure is suggested: a run needs decisions that are numbers or a few names."

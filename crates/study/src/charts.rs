@@ -118,6 +118,8 @@ pub struct EstimateRow {
     pub value: Option<f64>,
     /// The 95 % interval, if one can be given.
     pub interval: Option<(f64, f64)>,
+    /// The means of clusters, where they are too few for an interval.
+    pub dots: Vec<f64>,
     /// How many draws.
     pub draws: u64,
 }
@@ -149,7 +151,7 @@ impl ChartData {
             }
             ChartData::Estimates { rows, .. } => {
                 let row = |row: &EstimateRow| {
-                    let EstimateRow { name, value, interval, draws } = row;
+                    let EstimateRow { name, value, interval, draws, .. } = row;
                     let (low, high) = (interval.map(|i| i.0), interval.map(|i| i.1));
                     vec![name.clone(), shown(*value), shown(low), shown(high), draws.to_string()]
                 };

@@ -1,8 +1,6 @@
-//! Headline figures and plots against the files that a run writes for other programs, and intervals
-//! against a program that shares no code with ours.
+//! Headline figures and plots against the files that a run writes for other programs.
 
 use std::collections::BTreeMap;
-use std::process::Command;
 
 use serde_json::Value;
 
@@ -288,40 +286,4 @@ fn an_adventure_s_figures_are_those_of_its_tables() {
         let inventory = game["inventory"].as_array().unwrap().len();
         assert_alike(carried, Some(inventory as f64), &series);
     }
-}
-
-/// Resamples the puzzles of a table with Python's own generator, as often as it takes to know the
-/// percentiles well, and prints those around both ends of the interval.
-const RESAMPLING: &str = "
-import csv, random, sys
-rows = [(float(r['solved']), float(r['answers'])) for r in csv.DictReader(open(sys.argv[1]))]
-random.seed(20261123)
-values = []
-for _ in range(40000):
-    drawn = random.choices(rows, k=len(rows))
-    values.append(sum(s for s, _ in drawn) / sum(n for _, n in drawn))
-values.sort()
-# Four standard errors of a percentile of 2,000 resamples.
-error = 4 * (0.025 * 0.975 / 2000) ** 0.5
-for share in (0.025 - error, 0.025 + error, 0.975 - error, 0.975 + error):
-    print(values[round(share * (len(values) - 1))])
-";
-
-#[test]
-fn bootstrap_intervals_equal_those_of_another_program() {
-    let shown = Shown::new("small.yaml --set puzzles.rows=0..40 --set samples=10");
-    let out = Command::new("/usr/bin/python3")
-        .args(["-c", RESAMPLING])
-        .arg(shown.place.path("files/puzzles.csv"))
-        .output()
-        .unwrap();
-    let text = String::from_utf8(out.stdout).unwrap();
-    let ends: Vec<f64> = text.split_whitespace().map(|end| end.parse().unwrap()).collect();
-    let interval = &shown.figures[0]["interval"];
-    assert_eq!((&interval["method"], ends.len()), (&"cluster_bootstrap".into(), 4), "{text}");
-    let (low, high) = (interval["low"].as_f64().unwrap(), interval["high"].as_f64().unwrap());
-    assert!((ends[0]..=ends[1]).contains(&low), "{low}, {text}");
-    assert!((ends[2]..=ends[3]).contains(&high), "{high}, {text}");
-    // The window is small beside the interval, so another percentile would not be in it.
-    assert!(ends[1] - ends[0] < (high - low) / 4.0, "{text}");
 }

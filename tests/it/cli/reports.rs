@@ -155,16 +155,13 @@ fn two_runs_on_a_page() {
     place.ok("fork latest --set parser=game24@1 -q");
     let page = page(&place, &format!("{run} latest"));
     assert!(
-        page.contains("<td class=said>paired over 2 lanes")
+        page.contains("<td class=said>paired, 2 lanes in both")
             && page.contains("-16.67 percentage points"),
         "{page}"
     );
     assert_eq!(tables(&page).len(), 7, "the plots of both, and of the figure in both");
-    // Both puzzles of the first run have the same share.
-    let reason = format!(
-        "<li>solve rate: none: all clusters have the same value (run {}); cluster bootstrap over ",
-        &run[..8]
-    );
+    let reason = format!("; each has 33.33 %, 33.33 % (run {})", &run[..8]);
+    assert!(page.contains("<li>solve rate: none with fewer than 5 puzzles"), "{page}");
     assert!(page.contains(&reason), "{page}");
     place.ok("export latest run.jsonl");
     place.ok("report run.jsonl -o other.html");

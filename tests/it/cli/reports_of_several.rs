@@ -50,17 +50,17 @@ fn eight_runs_are_in_one_table() {
         assert_eq!(row[1], format!("{:.2} %", 100.0 * number(&other["value"])));
         assert_eq!(row[3], other["draws"].to_string());
         if at == 0 {
-            assert_eq!(row[5..], ["", "", ""]);
+            assert_eq!(row[5..], ["", "", "", ""]);
             continue;
         }
         let difference = 100.0 * number(&figure["difference"]);
         assert_eq!(row[5], format!("{difference:+.2} percentage points"));
         if figure["pairing"] == "lanes" {
             let lanes = number(&figure["lanes"]);
-            assert!(row[7].starts_with(&format!("paired over {lanes} lanes")), "{row:?}");
+            assert!(row[8].starts_with(&format!("paired, {lanes} lanes in both")), "{row:?}");
             paired += 1;
         } else {
-            assert_eq!(row[7], "unpaired");
+            assert_eq!(row[8], "unpaired");
             unpaired += 1;
         }
         if let Value::Object(interval) = &figure["interval"] {

@@ -33,10 +33,10 @@ use retold_study::studies::Studies;
 /// program. Unnamed calls of programs are named after their prompts.
 ///
 /// Shows the first difference of each lane (a participant, a dialogue, a puzzle), with the diff of
-/// the prompts, and the headline figures of both runs with 95 % intervals and their difference. It is
-/// over the lanes that both runs have if the runs have the same seed. With other seeds, lanes of the
-/// same name may be different people, and the difference is unpaired: of all draws of each run. Exit
-/// code 1 if anything differs but settings and versions.
+/// the prompts, and the headline figures of both runs with 95 % intervals, their difference and its p.
+/// If the runs have the same seed, what lanes of the same name have in common cancels out. With other
+/// seeds, these may be different people, and the difference is unpaired. Exit code 1 if anything
+/// differs but settings and versions.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The first run (first digits of its id, its name, or `latest`) or a recording's file.

@@ -41,7 +41,7 @@ use retold_figures::{Estimate, Figure, FigureTable};
 /// Figures come first: those of --figure and --figures, or else a study's headline figures, or, of a run
 /// that no study made, the means or commonest values of its decisions, by label. Each group has its 95 % interval, and what is missing
 /// or a parser's last resort is counted beside it. Groups, and runs where several are given, are
-/// compared by differences with intervals and permutation tests.
+/// compared by differences with intervals and tests.
 ///
 /// Of a damaged run, the events before the damage are counted (exit code 1).
 ///

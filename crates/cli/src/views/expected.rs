@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use retold::escaping::printable;
-use retold_figures::{ExpectedInterval, WIDER_DIFFERENCE};
+use retold_figures::{ExpectedInterval, FEWEST_CLUSTERS, WIDER_DIFFERENCE};
 
 /// A table of expected intervals, and its assumptions; empty without figures. `answers` names those that the plan is
 /// made from.
@@ -45,7 +45,7 @@ pub(crate) fn intervals_text(intervals: &[ExpectedInterval], answers: &str) -> S
     );
     let _ = writeln!(
         text,
-        "  intervals are those of reports: Wilson's (1927) or exact (Clopper and Pearson 1934) for shares of independent draws, otherwise a bootstrap of clusters"
+        "  intervals are those of reports: exact (Clopper and Pearson 1934) for shares of independent draws, Korn and Graubard's (1998) for other shares, CR2 with Student's t for means"
     );
     let _ = writeln!(
         text,
@@ -54,7 +54,7 @@ pub(crate) fn intervals_text(intervals: &[ExpectedInterval], answers: &str) -> S
     if intervals.iter().any(|of| of.half_width.is_none()) {
         let _ = writeln!(
             text,
-            "  -: no interval, because there are fewer than two clusters, all are alike, or nothing says which values are independent"
+            "  -: no interval, because there are fewer than {FEWEST_CLUSTERS} clusters, all are alike, or nothing says which values are independent"
         );
     }
     text

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::output::count_of;
-use retold_figures::{ComparedFigure, Estimate, Pairing};
+use retold_figures::{ComparedFigure, Estimate, Pairing, narrow_intervals};
 
 /// The headline figures of a run, each with how its interval was computed.
 pub(crate) fn headline_table(figures: &[Estimate]) -> String {
@@ -18,6 +18,9 @@ pub(crate) fn headline_table(figures: &[Estimate]) -> String {
         let _ =
             writeln!(text, "  {:<name$}  {:<value$}  {of}; {sampled}", figure.name, figure.text());
     }
+    for note in narrow_intervals(figures) {
+        let _ = writeln!(text, "  note: {note}");
+    }
     text
 }
 
@@ -26,7 +29,7 @@ pub(crate) fn compared_table(figures: &[ComparedFigure]) -> String {
     let mut text = String::new();
     let width = figures.iter().map(|f| f.one.name.chars().count()).max().unwrap_or(0);
     for figure in figures {
-        let ComparedFigure { one, other, pairing, lanes, lanes_changed, .. } = figure;
+        let ComparedFigure { one, other, pairing, lanes, lanes_changed, test, .. } = figure;
         let now = other.as_ref().map_or_else(|| "not in the second run".to_owned(), Estimate::text);
         let _ = write!(text, "  {:<width$}  {} -> {now}", one.name, one.text());
         if let Some(difference) = figure.difference_text() {
@@ -36,19 +39,19 @@ pub(crate) fn compared_table(figures: &[ComparedFigure]) -> String {
             let _ = match pairing {
                 Pairing::Lanes => write!(
                     text,
-                    " over {} in both, of which {lanes_changed} changed",
+                    ", paired: {} in both, of which {lanes_changed} changed",
                     count_of(*lanes, "lane")
                 ),
                 Pairing::Strangers => write!(text, ", unpaired"),
             };
+            if let Some(test) = test {
+                let _ = write!(text, "; {}", test.text());
+            }
             if let Some(reason) = figure.no_interval() {
                 let _ = write!(text, " ({reason})");
             }
         } else if other.is_some() {
-            text.push_str(match pairing {
-                Pairing::Lanes => "; no lane is in both",
-                Pairing::Strangers => "; no draws in one of the runs",
-            });
+            text.push_str("; no draws in one of the runs");
         }
         text.push('\n');
     }
@@ -64,8 +67,13 @@ pub(crate) fn methods(figures: &[ComparedFigure]) -> String {
     let mut methods: Vec<&str> = intervals.map(|interval| interval.method.as_str()).collect();
     methods.sort_unstable();
     methods.dedup();
-    match methods.as_slice() {
+    let mut text = match methods.as_slice() {
         [] => String::new(),
         methods => format!("  in brackets: 95 % intervals ({})\n", methods.join(", ")),
+    };
+    for note in narrow_intervals(figures.iter().map(|figure| &figure.one)) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  note: {note}");
     }
+    text
 }

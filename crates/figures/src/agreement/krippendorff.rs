@@ -3,8 +3,8 @@
 
 use serde::Serialize;
 
-use super::Agreement;
-use crate::interval::bootstrap_units;
+use super::{Agreement, within_range};
+use crate::jackknife::jackknife;
 
 /// What differences between values mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -33,18 +33,13 @@ impl MeasurementLevel {
 }
 
 /// Krippendorff's alpha. Each unit has the values of its judges, in any order, without those who did not judge it: the judges
-/// need not be the same for each. Names are numbered. The interval is between percentiles of a bootstrap that draws
-/// units. `None` if no disagreement is possible: fewer than two values can be paired, or all are the same.
-pub fn krippendorffs_alpha(
-    name: &str,
-    units: &[Vec<f64>],
-    level: MeasurementLevel,
-) -> Option<Agreement> {
+/// need not be the same for each. Names are numbered. The interval is that of a jackknife of units. `None` if no disagreement is possible: fewer than two values can be paired, or all are the same.
+pub fn krippendorffs_alpha(units: &[Vec<f64>], level: MeasurementLevel) -> Option<Agreement> {
     // A value that nobody else judged says nothing of agreement.
     let units: Vec<&[f64]> =
         units.iter().map(Vec::as_slice).filter(|values| values.len() > 1).collect();
     let value = alpha(&units, level)?;
-    let interval = bootstrap_units(name, &units, |drawn| alpha(drawn, level));
+    let interval = jackknife(&units, |units| alpha(units, level)).map(within_range);
     Some(Agreement { value, interval, units: units.len() as u64 })
 }
 
@@ -141,8 +136,7 @@ mod tests {
             &[3.0],
         ];
         let units: Vec<Vec<f64>> = units.iter().map(|values| values.to_vec()).collect();
-        let found =
-            MeasurementLevel::ALL.map(|level| krippendorffs_alpha("test", &units, level).unwrap());
+        let found = MeasurementLevel::ALL.map(|level| krippendorffs_alpha(&units, level).unwrap());
         for (found, published) in found.iter().zip([0.743, 0.815, 0.849]) {
             assert!((found.value - published).abs() < 5e-4, "{found:?}");
             let interval = found.interval.unwrap();
@@ -156,9 +150,9 @@ mod tests {
         let same = [vec![1.0, 1.0], vec![1.0, 1.0]];
         let alone = [vec![1.0], vec![2.0]];
         for level in MeasurementLevel::ALL {
-            assert_eq!(krippendorffs_alpha("test", &same, level), None);
-            assert_eq!(krippendorffs_alpha("test", &alone, level), None);
-            assert_eq!(krippendorffs_alpha("test", &[], level), None);
+            assert_eq!(krippendorffs_alpha(&same, level), None);
+            assert_eq!(krippendorffs_alpha(&alone, level), None);
+            assert_eq!(krippendorffs_alpha(&[], level), None);
         }
     }
 

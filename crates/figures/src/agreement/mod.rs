@@ -28,11 +28,16 @@ pub struct Agreement {
     pub units: u64,
 }
 
+/// An interval within the range of coefficients.
+fn within_range(Interval { low, high, method }: Interval) -> Interval {
+    Interval { low: low.max(-1.0), high: high.min(1.0), method }
+}
+
 /// A coefficient with its interval, as people read it.
 pub fn coefficient_text(of: Option<Agreement>) -> String {
     match of {
         None => "not defined (no two values can differ)".to_owned(),
-        // No interval: nothing varies. A zero may be negative.
+        // No interval: nothing varies, or there are few units. A zero may be negative.
         Some(Agreement { value, interval: None, .. }) => format!("{:.3}", value + 0.0),
         Some(Agreement { value, interval: Some(interval), .. }) => {
             format!("{value:.3} [{:.3}, {:.3}]", interval.low, interval.high)

@@ -93,7 +93,7 @@ impl RatedAnswers {
             }
         }
         let rated = (differing.len() + agreed.len()) as u64;
-        let alpha = krippendorffs_alpha("agreement", &units, level);
+        let alpha = krippendorffs_alpha(&units, level);
         let simulated = used.iter().any(|rater| self.simulated.contains(rater));
         PairedRaters {
             raters,

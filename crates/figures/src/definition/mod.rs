@@ -5,6 +5,7 @@
 //! share of vote by condition
 //! mean of contribution by round, condition clustered by game
 //! changed(before.vote, after.vote) by condition
+//! mean of contribution clustered by game per cluster
 //! ```
 //!
 //! A name is that of a decision, or a fact, or a field of either. A figure is computed for each group of calls with the
@@ -15,6 +16,7 @@ mod parse;
 
 use std::fmt;
 
+use serde::Serialize;
 use serde_json::Value;
 
 pub use file::FiguresFile;
@@ -31,6 +33,19 @@ pub struct FigureDefinition {
     pub by: Vec<String>,
     /// Which draws are independent; `None` if the figure does not say.
     pub clustering: Option<Clustering>,
+    /// What counts the same.
+    pub per: CountedUnit,
+}
+
+/// What counts the same in a mean: a mean of the means of clusters is not the mean of all answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CountedUnit {
+    /// Every answer, so that clusters count by their size.
+    #[default]
+    Answer,
+    /// Every cluster, however many answers it has.
+    Cluster,
 }
 
 /// A quantity to measure.
@@ -90,9 +105,19 @@ pub enum Clustering {
     Independent,
 }
 
-impl Measure {
-    /// How the figure is read.
+impl FigureDefinition {
+    /// How the figure is read: shares of clusters may be any share, which the interval of single answers does not fit.
     pub fn kind(&self) -> FigureKind {
+        match (self.measure.kind(), self.per) {
+            (FigureKind::Share, CountedUnit::Cluster) => FigureKind::Proportion,
+            (kind, _) => kind,
+        }
+    }
+}
+
+impl Measure {
+    /// How the figure is read if every answer counts.
+    fn kind(&self) -> FigureKind {
         match self {
             Measure::Share { .. } | Measure::EachShare { .. } | Measure::Changed { .. } => {
                 FigureKind::Share
@@ -175,9 +200,13 @@ impl fmt::Display for FigureDefinition {
             write!(f, " by {}", by.join(", "))?;
         }
         match &self.clustering {
-            None => Ok(()),
-            Some(Clustering::By(label)) => write!(f, " clustered by {}", name(label)),
-            Some(Clustering::Independent) => write!(f, " independent"),
+            None => {}
+            Some(Clustering::By(label)) => write!(f, " clustered by {}", name(label))?,
+            Some(Clustering::Independent) => f.write_str(" independent")?,
+        }
+        match self.per {
+            CountedUnit::Answer => Ok(()),
+            CountedUnit::Cluster => f.write_str(" per cluster"),
         }
     }
 }

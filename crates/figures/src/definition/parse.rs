@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use retold::escaping::printable;
 
-use super::{Clustering, FigureDefinition, Measure, ValueComparison};
+use super::{Clustering, CountedUnit, FigureDefinition, Measure, ValueComparison};
 
 /// The most characters of a figure that are read.
 const LONGEST: usize = 2_000;
@@ -61,7 +61,7 @@ impl DefinitionError {
 const SYMBOLS: &[char] = &[',', '(', ')', '=', '!', '<', '>'];
 
 /// Words that a name must be quoted to be.
-const KEYWORDS: [&str; 3] = ["by", "clustered", "independent"];
+const KEYWORDS: [&str; 4] = ["by", "clustered", "independent", "per"];
 
 /// A name as it has to be written down.
 pub(super) fn quote(name: &str) -> String {
@@ -99,10 +99,11 @@ impl FromStr for FigureDefinition {
         } else {
             reading.word("independent").then_some(Clustering::Independent)
         };
+        let per = reading.counted_unit()?;
         if reading.peek().is_some() {
             let expected = match by.is_empty() {
-                true => "`by LABEL`, `clustered by LABEL`, `independent` or the end",
-                false => "a comma, `clustered by LABEL`, `independent` or the end",
+                true => "`by LABEL`, `clustered by LABEL`, `independent`, `per cluster` or the end",
+                false => "a comma, `clustered by LABEL`, `independent`, `per cluster` or the end",
             };
             return Err(reading.syntax_error(expected));
         }
@@ -112,7 +113,7 @@ impl FromStr for FigureDefinition {
             let (figure, label) = (printable(text, 300), printable(label, 60));
             return Err(DefinitionError::Compared { figure, label });
         }
-        Ok(FigureDefinition { measure, by, clustering })
+        Ok(FigureDefinition { measure, by, clustering, per })
     }
 }
 
@@ -251,6 +252,14 @@ impl<'a> Reading<'a> {
         Err(self.syntax_error("`share of`, `mean of` or `changed(`"))
     }
 
+    fn counted_unit(&mut self) -> Result<CountedUnit, DefinitionError> {
+        if !self.word("per") || self.word("answer") {
+            return Ok(CountedUnit::Answer);
+        }
+        self.keyword("cluster", "`answer` or `cluster`")?;
+        Ok(CountedUnit::Cluster)
+    }
+
     fn syntax_error(&self, expected: &'static str) -> DefinitionError {
         let end = self.text.trim_end().chars().count() + 1;
         let (at, found) = match self.tokens.get(self.next) {
@@ -280,6 +289,9 @@ mod tests {
             ("share of vote != \"by\"", None),
             ("share of vote", None),
             ("share of vote by condition independent", None),
+            ("mean of sum by day clustered by game per cluster", None),
+            ("mean of sum per answer", Some("mean of sum")),
+            ("mean of \"per\"", None),
             ("share of mood = \"so \"\"la la\"\"\"", None),
         ] {
             let read: FigureDefinition = text.parse().unwrap();
@@ -305,6 +317,7 @@ mod tests {
             "mean of \"contribution",
             "mean of x \u{1b}[31m",
             "mean of x by day, game clustered by game",
+            "mean of x per game",
         ];
         let errors: Vec<String> =
             wrong.map(|text| text.parse::<FigureDefinition>().unwrap_err().to_string()).into();
@@ -324,7 +337,8 @@ mod tests {
             let comparison = ValueComparison::Unequal;
             let clustering = cluster.filter(|label| !names[1..].contains(label)).map(Clustering::By);
             let measure = Measure::Share { of, comparison, value };
-            let written = FigureDefinition { measure, by: names[1..].to_vec(), clustering };
+            let (by, per) = (names[1..].to_vec(), CountedUnit::Cluster);
+            let written = FigureDefinition { measure, by, clustering, per };
             prop_assert_eq!(written.to_string().parse::<FigureDefinition>(), Ok(written));
         }
 

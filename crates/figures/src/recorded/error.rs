@@ -39,6 +39,16 @@ pub enum SourceError {
         /// The labels that there are.
         there: String,
     },
+    /// A figure counts clusters, and nothing says which they are.
+    #[error(
+        "figure \"{figure}\": nothing says which values are one cluster; add `clustered by LABEL`: {there}"
+    )]
+    Cluster {
+        /// The figure.
+        figure: String,
+        /// The labels that there are.
+        there: String,
+    },
 }
 
 /// Names as a message lists them.

@@ -13,9 +13,10 @@ use super::finding::SeenValues;
 use super::group::GroupValue;
 use super::label::{MODEL, label_of};
 use super::{ClusteringUsed, ComparedGroups, FigureGroup, FigureTable, FiguresError};
-use crate::definition::{Clustering, FigureDefinition, Measure};
+use crate::ClusteredDraws;
+use crate::definition::{Clustering, CountedUnit, FigureDefinition, Measure};
+use crate::difference::{correct, difference};
 use crate::recorded::{FoundValue, Observation, RunCensus, SourceError, ValueSource};
-use crate::{ClusteredDraws, difference};
 
 /// The last column of a table of several runs.
 const RUN: &str = "run";
@@ -126,6 +127,9 @@ impl<'a> FigureGathering<'a> {
                 .or_else(|| asked.clone().filter(|_| are_alone))
                 .map_or(ClusteringUsed::Unknown, ClusteringUsed::By),
         };
+        if definition.per == CountedUnit::Cluster && clusters == ClusteringUsed::Unknown {
+            return Err(SourceError::Cluster { figure: figure(), there: census.label_names() });
+        }
         let participant = asked.or_else(|| clustered.cloned()).unwrap_or_default();
         Ok(FigureGathering {
             definition,
@@ -266,23 +270,27 @@ impl<'a> FigureGathering<'a> {
             let (figure, most) = (printable(&figure, 300), MOST_GROUPS);
             return Err(FiguresError::Groups { figure, most });
         }
-        let kind = self.definition.measure.kind();
-        let is_known = self.clusters != ClusteringUsed::Unknown && self.shared == 0;
-        let named = |group: &[GroupValue]| {
-            let values: Vec<String> = group.iter().map(ToString::to_string).collect();
-            format!("{figure}/{}", values.join("/"))
+        let (kind, per) = (self.definition.kind(), self.definition.per);
+        let counted = |found: &GroupDraws| match per {
+            CountedUnit::Answer => found.draws.clone(),
+            CountedUnit::Cluster => found.draws.cluster_means(),
         };
+        let is_known = self.clusters != ClusteringUsed::Unknown && self.shared == 0;
         let of_group = |(group, found): (&Vec<GroupValue>, &GroupDraws)| {
-            let GroupDraws { draws, missing, fallback } = found;
-            let interval = is_known.then(|| draws.interval(kind, &named(group))).flatten();
+            let GroupDraws { draws: answers, missing, fallback } = found;
+            let draws = counted(found);
+            let interval = is_known.then(|| draws.interval(kind)).flatten();
+            let dots = if is_known { draws.dots(kind) } else { Vec::new() };
             FigureGroup {
                 group: group.clone(),
-                draws: draws.count(),
+                draws: answers.count(),
                 clusters: if is_known { draws.clusters() } else { 0 },
                 missing: *missing,
                 fallback: *fallback,
                 value: draws.mean(),
                 interval,
+                dots,
+                narrow: interval.and_then(|_| draws.narrow_interval(kind)),
             }
         };
         let groups = self.groups.iter().map(of_group).collect();
@@ -294,12 +302,12 @@ impl<'a> FigureGathering<'a> {
         let differences = compared_groups(&self.groups, labels, of_each.is_some(), self.is_several)
             .into_iter()
             .map(|(one, other)| {
-                let (first, second) = (&self.groups[&one].draws, &self.groups[&other].draws);
-                let name = named(&[one.clone(), other.clone()].concat());
-                let found = difference(kind, &name, first, second, is_known);
+                let (first, second) = (counted(&self.groups[&one]), counted(&self.groups[&other]));
+                let found = difference(kind, &first, &second, is_known);
                 ComparedGroups { one, other, found }
             });
-        let differences = differences.collect();
+        let mut differences: Vec<ComparedGroups> = differences.collect();
+        correct(differences.iter_mut().filter_map(|compared| compared.found.test.as_mut()));
         let run = self.is_several.then(|| RUN.to_owned());
         let labels = of_each.into_iter().chain(self.definition.by.iter().cloned()).chain(run);
         let labels = labels.collect();
@@ -308,6 +316,7 @@ impl<'a> FigureGathering<'a> {
         Ok(FigureTable {
             figure,
             kind,
+            per,
             clusters,
             labels,
             paired_by_name,

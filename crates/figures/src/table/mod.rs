@@ -27,9 +27,9 @@ pub use group::{GroupValue, natural_order};
 pub use suggested::{SuggestedFigures, SuggestedTables, suggested_figures, suggested_tables};
 pub use words::SIMULATED_VERDICTS;
 
-use crate::definition::FigureDefinition;
+use crate::definition::{CountedUnit, FigureDefinition};
 use crate::recorded::{RunCensus, SourceError, each_observation};
-use crate::{FigureKind, GroupDifference, Interval};
+use crate::{FigureKind, GroupDifference, Interval, NarrowInterval};
 use gather::FigureGathering;
 
 /// Figures that could not be computed.
@@ -96,6 +96,8 @@ pub struct FigureTable {
     pub figure: String,
     /// How it is read.
     pub kind: FigureKind,
+    /// What counts the same.
+    pub per: CountedUnit,
     /// Which draws are taken as independent.
     pub clusters: ClusteringUsed,
     /// What groups are named by: labels, and `run` where there are several; before them the name of the values, if the figure
@@ -141,6 +143,12 @@ pub struct FigureGroup {
     pub value: Option<f64>,
     /// Its 95 % interval, if one can be given.
     pub interval: Option<Interval>,
+    /// The means of its clusters, where they are too few for an interval.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dots: Vec<f64>,
+    /// Why the interval may be too narrow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub narrow: Option<NarrowInterval>,
 }
 
 /// The difference between two groups.

@@ -4,7 +4,7 @@ use retold::event::PARTICIPANTS;
 use retold::parse::Parsers;
 
 use super::{FigureRun, FigureTable, FiguresError, census_of, figure_tables};
-use crate::definition::{FigureDefinition, Measure, ValueComparison};
+use crate::definition::{CountedUnit, FigureDefinition, Measure, ValueComparison};
 use crate::recorded::{RunCensus, ValueShape};
 
 /// The most values that a label has to be suggested.
@@ -86,7 +86,8 @@ pub fn suggested_figures(census: &RunCensus) -> SuggestedFigures {
         for by in &by {
             for measure in &measures {
                 let (measure, by) = (measure.clone(), by.clone());
-                figures.push(FigureDefinition { measure, by, clustering: None });
+                let (clustering, per) = (None, CountedUnit::Answer);
+                figures.push(FigureDefinition { measure, by, clustering, per });
             }
         }
     }

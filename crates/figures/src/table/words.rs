@@ -1,11 +1,14 @@
 //! Figures of runs, as people read them in the terminal and in reports.
 
+use std::collections::BTreeSet;
+
 use retold::counted::{count_of, group_digits};
 use retold::escaping::printable;
 
 use super::{ClusteringUsed, ComparedGroups, FigureGroup, FigureTable, GroupValue};
-use crate::words::{ends, number, points};
-use crate::{FigureKind, GroupPairing, PermutationTest};
+use crate::definition::CountedUnit;
+use crate::words::{dots, ends, number, points};
+use crate::{FEWEST_CLUSTERS, FigureKind, GroupPairing, NarrowInterval};
 
 /// The notice above numbers that count verdicts of a simulated judge.
 pub const SIMULATED_VERDICTS: &str =
@@ -54,8 +57,31 @@ impl FigureTable {
         });
         let independence = shared.unwrap_or_else(|| self.independence());
         let finding = self.finding.as_ref().map(ToString::to_string);
-        let all = [finding, Some(independence), self.strangers(), self.caution()];
-        all.into_iter().flatten().collect()
+        let all = [finding, Some(independence), self.few_clusters(), self.strangers()];
+        all.into_iter().flatten().chain(self.narrow_intervals()).collect()
+    }
+
+    /// Why groups of few clusters have no interval, or no test; `None` if all have enough.
+    fn few_clusters(&self) -> Option<String> {
+        let is_few = |group: &FigureGroup| (1..FEWEST_CLUSTERS).contains(&group.clusters);
+        let has_dots = self.groups.iter().any(|group| !group.dots.is_empty());
+        let is_said = has_dots || !self.differences.is_empty() && self.groups.iter().any(is_few);
+        is_said.then(|| {
+            let value = if self.kind == FigureKind::Mean { "mean" } else { "share" };
+            let listed = format!(": the {value} of each {} is listed instead", self.cluster());
+            format!(
+                "groups of fewer than {FEWEST_CLUSTERS} clusters have no {}, because so few do not show how much they differ{}",
+                if has_dots { "interval and no test" } else { "test" },
+                if has_dots { &listed } else { "" }
+            )
+        })
+    }
+
+    /// Why intervals may be too narrow, each reason once.
+    fn narrow_intervals(&self) -> impl Iterator<Item = String> {
+        let reasons: BTreeSet<NarrowInterval> =
+            self.groups.iter().filter_map(|group| group.narrow).collect();
+        reasons.into_iter().map(|reason| reason.as_str().to_owned())
     }
 
     /// Whether the groups are of runs that drew their participants separately.
@@ -81,16 +107,28 @@ impl FigureTable {
         })
     }
 
+    /// What counts the same.
+    fn counted_unit(&self) -> String {
+        match self.per {
+            CountedUnit::Answer => "per answer: every value counts the same".to_owned(),
+            CountedUnit::Cluster => {
+                format!("per {0}: every {0} counts the same", self.cluster())
+            }
+        }
+    }
+
     /// Which draws are taken as independent, and what follows.
     fn independence(&self) -> String {
         match &self.clusters {
             ClusteringUsed::By(_) => format!(
-                "values are taken as independent of each other if their label {} differs",
+                "{}; values are taken as independent of each other if their label {} differs",
+                self.counted_unit(),
                 self.cluster()
             ),
-            ClusteringUsed::Independent => {
-                "all values are taken as independent of each other, as the figure says".to_owned()
-            }
+            ClusteringUsed::Independent => format!(
+                "{}; all values are taken as independent of each other, as the figure says",
+                self.counted_unit()
+            ),
             ClusteringUsed::Unknown => {
                 "no intervals and no tests, because nothing says which values are independent: \
                  add \"clustered by LABEL\" or \"independent\" to the figure"
@@ -135,8 +173,11 @@ impl FigureTable {
             ),
             None if group.draws == 0 => "none: no values".to_owned(),
             None if !self.has_independence() => "none".to_owned(),
-            None if group.clusters < 2 => format!("none with one {}", self.cluster()),
-            None => "none: nothing varies".to_owned(),
+            None if group.dots.is_empty() => "none: nothing varies".to_owned(),
+            None => {
+                let clusters = count_of(group.clusters, &self.cluster());
+                format!("none with {clusters}: {}", dots(self.kind, &group.dots))
+            }
         }
     }
 
@@ -162,32 +203,10 @@ impl FigureTable {
             GroupPairing::Unpaired if self.draws_anew(compared) => ", unpaired".to_owned(),
             GroupPairing::Unpaired => format!(", unpaired (no {cluster} is in both)"),
             GroupPairing::Paired => format!(", paired over {in_both} in both"),
-            GroupPairing::Mixed => format!(
-                "; no interval and no test, because {in_both} of few are in both: the groups are neither pairs nor independent"
-            ),
         });
         if let Some(test) = found.test {
             text.push_str(&format!("; {}", test.text()));
         }
         text
-    }
-
-    /// What to know about the tests of all differences; empty if there are fewer than two.
-    fn caution(&self) -> Option<String> {
-        let tests = self.differences.iter().filter(|compared| compared.found.test.is_some());
-        let tests = tests.count();
-        (tests > 1).then(|| format!("p is not corrected for the number of tests ({tests})"))
-    }
-}
-
-impl PermutationTest {
-    /// `p = 0.0123 by all 252 permutations`.
-    pub fn text(&self) -> String {
-        let PermutationTest { p, assignments, exact } = *self;
-        let p = if p < 0.0001 { "p < 0.0001".to_owned() } else { format!("p = {p:.4}") };
-        match exact {
-            true => format!("{p} by all {}", count_of(assignments, "permutation")),
-            false => format!("{p} by {} drawn at random", count_of(assignments, "permutation")),
-        }
     }
 }

@@ -19,9 +19,10 @@ fn end(is_share: bool, values: impl Iterator<Item = f64>) -> f64 {
 
 pub(super) fn estimates(root: &Area<'_>, axis: &ChartAxis, rows: &[EstimateRow]) -> Drawn {
     let ends = rows.iter().flat_map(|row| [row.value, row.interval.map(|(_, high)| high)]);
-    let most = end(axis.is_share, ends.flatten());
+    let dots = rows.iter().flat_map(|row| row.dots.iter().copied());
+    let most = end(axis.is_share, ends.flatten().chain(dots));
     let style = NumberStyle::of(axis.is_share, rows.iter().filter_map(|row| row.value));
-    for (at, EstimateRow { name, value, interval, .. }) in rows.iter().enumerate() {
+    for (at, EstimateRow { name, value, interval, dots, .. }) in rows.iter().enumerate() {
         let y = row_at(at);
         write(root, name, (LEFT - 10, y), HPos::Right)?;
         if let Some((low, high)) = interval {
@@ -29,10 +30,15 @@ pub(super) fn estimates(root: &Area<'_>, axis: &ChartAxis, rows: &[EstimateRow])
             let line = PathElement::new(line, colour(0).stroke_width(2));
             root.draw(&line).map_err(|e| e.to_string())?;
         }
+        for dot in dots {
+            let ring = Circle::new((across(*dot, most), y), 5, colour(0));
+            root.draw(&ring).map_err(|e| e.to_string())?;
+        }
         if let Some(value) = value {
             let dot = Circle::new((across(*value, most), y), 4, colour(0).filled());
             root.draw(&dot).map_err(|e| e.to_string())?;
             let right = interval.map_or(*value, |(_, high)| high.max(*value));
+            let right = dots.iter().copied().fold(right, f64::max);
             write(root, &style.value(*value), (across(right, most) + 8, y), HPos::Left)?;
         }
     }

@@ -83,7 +83,7 @@ mod tests {
         let axis = "answers".to_owned();
         let row = |(name, value): (String, f64)| {
             let value = Some(value / count as f64);
-            EstimateRow { name, value, interval: None, draws: 1 }
+            EstimateRow { name, value, interval: None, dots: Vec::new(), draws: 1 }
         };
         let links = each().zip(1..).map(|((name, _), n)| (name.clone(), name, n));
         [

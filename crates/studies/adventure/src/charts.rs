@@ -26,6 +26,7 @@ pub(crate) fn charts(facts: &[Value]) -> Result<Vec<Chart>, BoxError> {
             name: estimate.name,
             value: estimate.value,
             interval: estimate.interval.map(|i| (i.low, i.high)),
+            dots: estimate.dots,
             draws: estimate.draws,
         }
     });

@@ -4,7 +4,7 @@ use super::experiment::Game24;
 use super::figures::figures;
 use super::state::Tally;
 use retold::run::fold_facts;
-use retold_figures::wilson;
+use retold_figures::clopper_pearson;
 use retold_study::charts::{Chart, ChartAxis, ChartData, EstimateRow};
 use retold_study::error::BoxError;
 use serde_json::Value;
@@ -19,6 +19,7 @@ pub(crate) fn charts(facts: &[Value]) -> Result<Vec<Chart>, BoxError> {
             name: "all puzzles".to_owned(),
             value: estimate.value,
             interval: estimate.interval.map(|i| (i.low, i.high)),
+            dots: estimate.dots,
             draws: estimate.draws,
         });
     }
@@ -28,7 +29,8 @@ pub(crate) fn charts(facts: &[Value]) -> Result<Vec<Chart>, BoxError> {
         EstimateRow {
             name: puzzle.puzzle.clone(),
             value: (answers > 0.0).then(|| solved / answers),
-            interval: wilson(solved, answers).map(|i| (i.low, i.high)),
+            interval: clopper_pearson(solved, answers).map(|i| (i.low, i.high)),
+            dots: Vec::new(),
             draws: u64::from(puzzle.answers),
         }
     }));

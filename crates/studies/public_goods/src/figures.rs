@@ -12,7 +12,7 @@ use retold_figures::{Draws, Figure, FigureKind};
 use retold_study::error::BoxError;
 use serde_json::Value;
 
-/// The unit of resampling.
+/// The kind of cluster.
 const UNIT: &str = "games: the players of a game react to each other";
 
 /// The share of the endowment that was contributed in each round, and the mean contribution of each

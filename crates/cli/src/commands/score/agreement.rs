@@ -31,8 +31,8 @@ const ANSWER_SHOWN: usize = 100;
 /// decisions that are called `vote` with those called `ada`. Without names, those of one name are compared, if several
 /// decided under it.
 ///
-/// Shows Krippendorff's alpha of all, with the interval of a bootstrap of the answers, Cohen's kappa of each two with the
-/// interval of a large sample, and the answers about which they disagree. Values that are null, and a parser's last resort,
+/// Shows Krippendorff's alpha of all and Cohen's kappa of each two, with the intervals of a jackknife of the answers, and
+/// the answers about which they disagree. Values that are null, and a parser's last resort,
 /// are missing values.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {

@@ -109,6 +109,7 @@ struct HeadlineText {
     difference: Option<String>,
     /// The interval, or why there is none.
     interval: String,
+    p: String,
 }
 
 #[derive(Serialize)]
@@ -282,6 +283,7 @@ fn headline(figure: ComparedFigure) -> Headline {
         second: figure.other.as_ref().map_or_else(missing, Estimate::text),
         difference: figure.difference_text(),
         interval: figure.no_interval().map_or_else(|| figure.interval_text(), str::to_owned),
+        p: figure.test.map_or_else(String::new, |test| test.text()),
     };
     Headline { figure, shown }
 }
