@@ -212,8 +212,13 @@ mod tests {
             cells: vec![(0, 1, 2.5)],
         };
         assert_eq!(matrix.table().1, [["a", "b", "2.5"]]);
-        let row =
-            EstimateRow { name: "acp".to_owned(), value: Some(0.4), interval: None, draws: 10 };
+        let row = EstimateRow {
+            name: "acp".to_owned(),
+            value: Some(0.4),
+            interval: None,
+            dots: Vec::new(),
+            draws: 10,
+        };
         let estimates = ChartData::Estimates { axis: ChartAxis::share("share"), rows: vec![row] };
         assert_eq!(estimates.table().1, [["acp", "0.4", "", "", "10"]]);
         let stacked = ChartData::Stacked {
