@@ -118,44 +118,36 @@ impl SqliteReader {
         }
     }
 
-    /// Up to `limit` events after `after`. An unreadable event ends the batch; the next call begins with it and returns the error.
+    /// Reads up to `limit` events after `after` into `events`, up to the first that cannot be read.
     fn read_events(
         &mut self,
-        statement: &str,
         run: (RunId, i64, Time),
         after: Seq,
         limit: usize,
-    ) -> Result<Vec<StoredEvent>, LogError> {
+        events: &mut Vec<StoredEvent>,
+    ) -> Result<(), LogError> {
         let (run, no, started) = run;
-        let SqliteReader { db, backend, kinds, .. } = self;
+        let SqliteReader { db, backend, kinds, statement, .. } = self;
         let error = |e| cannot_read(backend, run, after.next(), e);
+        let statement = match statement {
+            Some(statement) => statement,
+            None => statement.insert(rows::statement(db).map_err(error)?),
+        };
         let mut select = db.prepare_cached(statement).map_err(error)?;
         let (first, end) = ids(no, after);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let mut rows = select.query(params![first, end, limit]).map_err(error)?;
-        let mut events: Vec<StoredEvent> = Vec::with_capacity(limit.clamp(0, 4096) as usize);
-        let mut bytes = 0;
+        let (mut bytes, mut last) = (0, after);
         while bytes < MOST_BYTES {
-            let last = events.last().map_or(after, |event| event.seq);
-            let read = match rows.next() {
-                Ok(None) => break,
-                Ok(Some(row)) => {
-                    let kind = |kind| kinds.get(db, kind);
-                    stored_event(row, run, no, started, last, kind)
-                        .map_err(|UnreadableRow { seq, fault }| LogError::corrupt(run, seq, fault))
-                }
-                Err(e) => Err(error(e)),
-            };
-            match read {
-                Ok(event) => {
-                    bytes += size(&event);
-                    events.push(event);
-                }
-                Err(_) if !events.is_empty() => break,
-                Err(error) => return Err(error),
-            }
+            let Some(row) = rows.next().map_err(error)? else { break };
+            let kind = |kind| kinds.get(db, kind);
+            let event = stored_event(row, run, no, started, last, kind)
+                .map_err(|UnreadableRow { seq, fault }| LogError::corrupt(run, seq, fault))?;
+            bytes += size(&event);
+            last = event.seq;
+            events.push(event);
         }
-        Ok(events)
+        Ok(())
     }
 
     /// True if the run has events after `after` that a scan in order does not reach, because a damaged key ended it early.
@@ -219,8 +211,7 @@ impl Reader for SqliteReader {
             // A damaged page at the end of one run must not hide the other runs.
             Err(error) if is_damage(&error) => {
                 let runs = ends::runs(&self.db, || self.refill()).map_err(|e| self.error(e));
-                // SQLite checks a page only when it reads it from the file, not while the page is cached, even if it was
-                // damaged. Emptying the cache makes the next read check it again.
+                // As for events.
                 self.db.release_memory().map_err(|e| self.error(e))?;
                 runs
             }
@@ -236,13 +227,15 @@ impl Reader for SqliteReader {
     ) -> Result<Vec<StoredEvent>, LogError> {
         self.fuel.fill();
         let Some((no, started)) = self.run_row(run)? else { return Ok(Vec::new()) };
-        let next = after.next();
-        if self.statement.is_none() {
-            let made = rows::statement(&self.db).map_err(|e| self.cannot_read(run, next, e))?;
-            self.statement = Some(made);
+        let mut events = Vec::with_capacity(limit.min(4096));
+        let read = self.read_events((run, no, started), after, limit, &mut events);
+        if let Err(error) = read {
+            // SQLite checks a page only when it reads it from the file, not while the page is cached, even if it was damaged.
+            // Emptying the cache makes the next read check it again, and meet the error.
+            self.db.release_memory().map_err(|e| self.error(e))?;
+            return if events.is_empty() { Err(error) } else { Ok(events) };
         }
-        let statement = self.statement.clone().unwrap_or_default();
-        let events = self.read_events(&statement, (run, no, started), after, limit)?;
+        let next = after.next();
         let is_end = events.is_empty() && limit > 0;
         if is_end
             && self.has_unscanned_events(no, after).map_err(|e| self.cannot_read(run, next, e))?

@@ -126,9 +126,9 @@ fn what_somebody_does_is_apart_from_what_they_say() {
         .collect();
     let expected = [
         ("Doc Hale", "You look bad.", Some("coughs")),
-        ("Sal", "", Some("Draw.")),
+        ("Sal", "", Some("Draw")),
         ("THE KID", "...", None),
-        ("Joe", "Go! Now!", Some("he says.")),
+        ("Joe", "Go! Now!", Some("he says")),
     ];
     assert_eq!(said, expected);
 }

@@ -129,7 +129,7 @@ fn about_a_damaged_run() {
 #[test]
 fn no_report_of_a_study_is_written() {
     let place = Place::with_run();
-    place.ok("check latest --parser game24@2 --accept");
+    place.ok("check latest --parser game24@1 --accept");
     let runs = place.json("log").0["runs"].clone();
     let [of, accepted] = [0, 1].map(|n| runs[n]["run"].as_str().unwrap().to_owned());
     let db = Connection::open(place.path("retold.db")).unwrap();
