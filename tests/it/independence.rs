@@ -63,7 +63,7 @@ impl MadeUp {
             MadeUp::TwoClusters => [
                 "calls | 10: 10 answered",
                 "attempts | 10, 0 failed",
-                "10 | 0 | 0 | 100.00 % | none: nothing varies",
+                "10 | 0 | 0 | 100.00 % | none with 2 games: 100.00 %, 100.00 %",
                 "Of 10 decisions in run 0101010101010101: 10 (100.00 %) were found in the answer; 0 come from a parser's last resort.",
             ],
         }

@@ -19,6 +19,13 @@ const CHANGING: &[&str] = &[
 /// Lists of our own with indices of our own, which no bytes from elsewhere reach: a wrong index there is a mistake that should not
 /// pass in silence. All other writes are refused.
 const LISTS: &[(&str, &[&str])] = &[
+    ("crates/bucket/src/committer.rs", &["self.staged"]),
+    (
+        "crates/figures/src/agreement/kappa.rs",
+        &["given.entry(*one).or_default()", "given.entry(*other).or_default()"],
+    ),
+    ("crates/figures/src/holm.rs", &["adjusted"]),
+    ("crates/figures/src/robust.rs", &["parts_of_both.entry(cluster).or_default()", "variances"]),
     ("crates/report/src/plot/flow.rs", &["taken[0]", "taken[1]"]),
     ("crates/report/src/plot/network.rs", &["sums"]),
     ("crates/serve/src/decision_columns.rs", &["self.latest"]),
@@ -29,6 +36,7 @@ const LISTS: &[(&str, &[&str])] = &[
     ("crates/stats/src/ward.rs", &["labels"]),
     ("crates/studies/game24/src/parse/refusal.rs", &["lengths"]),
     ("crates/studies/public_goods/src/original/local/run.rs", &["games"]),
+    ("crates/studies/public_goods/src/parse/redistribution.rs", &["methods"]),
     ("crates/studies/public_goods/src/rules.rs", &["changes"]),
     ("crates/studies/public_goods/src/state.rs", &["self.games", "rounds"]),
     ("crates/studies/society/src/personality.rs", &["counts"]),

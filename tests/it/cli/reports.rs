@@ -104,28 +104,38 @@ fn a_deliberation_on_a_page() {
 
 /// The interval on the page, computed again by a program that shares no code with it.
 #[test]
-fn wilson_intervals_equal_those_of_another_program() {
+fn exact_intervals_equal_those_of_another_program() {
     let place = Place::new();
     place.ok(&format!("run {ROOT}/config/deliberation_small.yaml -q --no-outputs"));
     let (found, _) = place.json("diff latest latest");
-    for figure in found["figures"].as_array().unwrap() {
-        let (one, number) = (&figure["one"], |value: &Value| value.as_f64().unwrap());
-        let program = "import sys, statistics\n\
-            k, n = float(sys.argv[1]), float(sys.argv[2])\n\
-            z = statistics.NormalDist().inv_cdf(0.975)\n\
-            p, d = k / n, 1 + z * z / n\n\
-            c, h = p + z * z / (2 * n), z * ((p * (1 - p) + z * z / (4 * n)) / n) ** 0.5\n\
-            print((c - h) / d, (c + h) / d)";
+    let figures = found["figures"].as_array().unwrap().iter().map(|figure| &figure["one"]);
+    let exact: Vec<&Value> =
+        figures.filter(|one| one["interval"]["method"] == "clopper_pearson").collect();
+    assert!(!exact.is_empty(), "{found}");
+    for one in exact {
+        let number = |value: &Value| value.as_f64().unwrap();
+        let program = "import sys\n\
+            from math import comb\n\
+            k, n = int(sys.argv[1]), int(sys.argv[2])\n\
+            tail = lambda p, a, b: sum(comb(n, i) * p ** i * (1 - p) ** (n - i) for i in range(a, b))\n\
+            def root(is_below):\n\
+            \u{20}   low, high = 0.0, 1.0\n\
+            \u{20}   for _ in range(100):\n\
+            \u{20}       middle = (low + high) / 2\n\
+            \u{20}       low, high = (middle, high) if is_below(middle) else (low, middle)\n\
+            \u{20}   return low\n\
+            print(0 if k == 0 else root(lambda p: tail(p, k, n + 1) < 0.025),\n\
+            \u{20}     1 if k == n else root(lambda p: tail(p, 0, k + 1) > 0.025))";
         let (n, share) = (number(&one["draws"]), number(&one["value"]));
         let out = Command::new("/usr/bin/python3")
-            .args(["-c", program, &(share * n).to_string(), &n.to_string()])
+            .args(["-c", program, &format!("{:.0}", share * n), &n.to_string()])
             .output()
             .unwrap();
         let text = String::from_utf8(out.stdout).unwrap();
         let ends: Vec<f64> = text.split_whitespace().map(|end| end.parse().unwrap()).collect();
         let interval = &one["interval"];
-        assert!((number(&interval["low"]) - ends[0]).abs() < 1e-9, "{figure} {text}");
-        assert!((number(&interval["high"]) - ends[1]).abs() < 1e-9, "{figure} {text}");
+        assert!((number(&interval["low"]) - ends[0]).abs() < 1e-9, "{one} {text}");
+        assert!((number(&interval["high"]) - ends[1]).abs() < 1e-9, "{one} {text}");
     }
 }
 

@@ -127,7 +127,7 @@ pub(crate) fn add_segments(place: &Place, log: &str, facts: impl Iterator<Item =
     let end = last.len() - 44;
     let mut footer: Value = serde_json::from_slice(&last[end - length as usize..end]).unwrap();
     for bytes in facts {
-        let (number, after) = (footer["segment"].as_u64().unwrap() + 1, footer["reaches"].clone());
+        let after = footer["reaches"].clone();
         let seq = after["seq"].as_u64().unwrap() + 1;
         let event = json!({"body": {"causes": [], "fact": "FACT"}, "kind": "Occurred",
             "run": footer["run"], "seq": seq, "time": 1_795_000_000_000_u64, "version": 1});
@@ -139,7 +139,6 @@ pub(crate) fn add_segments(place: &Place, log: &str, facts: impl Iterator<Item =
         let text = format!("{},\"hash\":{hash}}}\n", text.strip_suffix('}').unwrap());
         footer["follows"] = after;
         footer["reaches"] = json!({"seq": seq, "hash": hash});
-        footer["segment"] = number.into();
         footer["bytes"] = text.len().into();
         footer["more"] = false.into();
         footer["entries"] = json!([]);
@@ -153,6 +152,6 @@ pub(crate) fn add_segments(place: &Place, log: &str, facts: impl Iterator<Item =
         object.extend_from_slice(&hash);
         object.extend_from_slice(&length.to_le_bytes());
         object.extend_from_slice(b"retold-1");
-        std::fs::write(run.join(format!("{number:010}.jsonl.zst")), object).unwrap();
+        std::fs::write(run.join(format!("{seq:010}.jsonl.zst")), object).unwrap();
     }
 }
