@@ -95,7 +95,7 @@ fn a_parser_is_compared_with_its_own_decisions() {
     let (all, _) = place.json("check latest");
     let mut decisions = 0;
     for (parser, recorded) in
-        [("contribution", 4), ("chat", 2), ("redistribution", 4), ("vector", 1)]
+        [("contribution", 2), ("chat", 2), ("redistribution", 2), ("vector", 1)]
     {
         let (checked, _) = place.json(&format!("check latest --parser {parser}@1"));
         assert_eq!(checked["parser_to"], format!("{parser}@1"));
