@@ -216,7 +216,7 @@ impl ReadyExecution {
         if *mode == Mode::Resume {
             refuse_closed(log, *run)?;
         }
-        let experiment = experiment_with(&global.studies, started, &settings.experiment)?;
+        let experiment = experiment_with(global.studies, started, &settings.experiment)?;
         let shards_end = match started.merged_from.as_slice() {
             [] => None,
             _ => global.studies.shards_end(&started.experiment, &settings.experiment),
