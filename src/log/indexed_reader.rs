@@ -13,7 +13,7 @@ use crate::prompt::Request;
 /// How many events are read at once.
 const BATCH: usize = 2048;
 
-/// Asks the store's [`StoreIndex`]. Without one, requests are read whole, hashes are gathered from events, and the rest is empty.
+/// Asks the store's [`StoreIndex`](crate::log::StoreIndex). Without one, requests are read whole, hashes are gathered from events, and the rest is empty.
 impl dyn Reader + '_ {
     /// The model that a stored request names; `None` if it names none, or is not stored.
     ///
@@ -24,7 +24,7 @@ impl dyn Reader + '_ {
         Ok(request.as_ref().and_then(Request::model).map(str::to_owned))
     }
 
-    /// See [`StoreIndex::request_part`].
+    /// See [`StoreIndex::request_part`](crate::log::StoreIndex::request_part).
     ///
     /// # Errors
     /// [`LogError::CorruptRequest`] if it does not have the hash it is stored under.
@@ -35,7 +35,7 @@ impl dyn Reader + '_ {
         }
     }
 
-    /// See [`StoreIndex::prompts`].
+    /// See [`StoreIndex::prompts`](crate::log::StoreIndex::prompts).
     ///
     /// # Errors
     /// [`LogError`] if they cannot be read.
@@ -57,7 +57,7 @@ impl dyn Reader + '_ {
         Ok(found.into_iter().take(limit).collect())
     }
 
-    /// See [`StoreIndex::pieces`].
+    /// See [`StoreIndex::pieces`](crate::log::StoreIndex::pieces).
     ///
     /// # Errors
     /// [`LogError`] if they cannot be read.
@@ -65,7 +65,7 @@ impl dyn Reader + '_ {
         self.index().map_or(Ok(Vec::new()), |index| index.pieces(run))
     }
 
-    /// See [`StoreIndex::piece`].
+    /// See [`StoreIndex::piece`](crate::log::StoreIndex::piece).
     ///
     /// # Errors
     /// [`LogError`] if it cannot be read.
@@ -78,7 +78,7 @@ impl dyn Reader + '_ {
         self.index().map_or(Ok(None), |index| index.piece(run, piece, section))
     }
 
-    /// See [`StoreIndex::check`].
+    /// See [`StoreIndex::check`](crate::log::StoreIndex::check).
     ///
     /// # Errors
     /// [`LogError`] if the check itself failed.
@@ -86,7 +86,7 @@ impl dyn Reader + '_ {
         self.index().map_or(Ok(Vec::new()), |index| index.check(run))
     }
 
-    /// See [`StoreIndex::uncounted_events`].
+    /// See [`StoreIndex::uncounted_events`](crate::log::StoreIndex::uncounted_events).
     ///
     /// # Errors
     /// [`LogError`] if the store cannot be read.
