@@ -1,8 +1,8 @@
 //! Makes compactions.
 //!
 //! A run is read, and its chain checked, while its events are packed again. Each segment is read back before the next one is
-//! begun, whoever created it: a compaction that continues after an interruption, and a second one at the same time, have the
-//! same events in each.
+//! begun, also one that another process has put: a compaction that goes on after an interruption, and one that runs at the same
+//! time, put the same events into each.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -185,7 +185,7 @@ fn a_run_that_was_compacted_can_go_on() {
 }
 
 #[test]
-fn whoever_has_the_log_open_finds_a_compaction_when_it_looks_at_the_runs_again() {
+fn an_open_log_finds_a_compaction_when_it_lists_its_runs_again() {
     let store = memory();
     let (_, run) = recorded(&open(&store), 100, 5);
     let reading = open(&store);
@@ -315,7 +315,7 @@ fn one_call_among_thousands_is_shown_with_few_requests() {
         assert_eq!(format!("{found:?}"), format!("{due:?}"));
         // Directories are read in small pieces in tests.
         assert!(requests <= 5, "{n}: {requests}");
-        // By its hash alone, for which there is no index.
+        // A look-up by its hash, for which a bucket has no index.
         let prompt = reader.events(run, Seq(2 * n + 1), 1).unwrap()[0].prompt.unwrap();
         let mut reader = open(&store).reader().unwrap();
         assert_eq!(reader.prompts(&prompt.to_string()[..8], 2).unwrap(), [prompt]);

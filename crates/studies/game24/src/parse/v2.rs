@@ -11,9 +11,9 @@
 //!   below a block corrects the block. If the line says the same, the method remains that of the
 //!   block. Version 1 takes the first `<answer>` block because a regular expression did.
 //! - **A complete claim beats a truncated one**, wherever it is: a claim cut off by the end of the
-//!   text (`<answer>(9 - 6`, `Answer: (9 - 6) *`) counts only if there is no other.
+//!   text (`<answer>(9 - 6`, `Answer: (9 - 6) *`) counts only if it is alone.
 //! - **Inside a sentence** (`so the answer is 4 * 6`), an expression over the puzzle's numbers
-//!   counts if there is no other claim; after a claim, only in a sentence that corrects it (`Wait,
+//!   counts if nothing else is claimed; after a claim, only in a sentence that corrects it (`Wait,
 //!   the answer should be ..`).
 //! - **A refusal is an answer.** `Answer: not possible` and `<answer>NO_SOLUTION</answer>` give no
 //!   candidate and the method `declined`, which keeps the bottom scan from turning the working
