@@ -4,11 +4,12 @@ use serde_json::{Value, json};
 
 use crate::support::cli::{Place, assert_said};
 
-/// A text without the ids of runs.
+/// A text without the ids of runs, and the short ones in tables.
 fn without_ids(text: &str) -> String {
-    let is_id = |word: &str| word.len() == 16 && word.chars().all(|c| c.is_ascii_hexdigit());
+    let is_id =
+        |word: &str| [8, 16].contains(&word.len()) && word.chars().all(|c| c.is_ascii_hexdigit());
     let word = |word: &str| {
-        let bare = word.trim_end_matches([',', '\n']);
+        let bare = word.trim_end_matches([',', ':', '\n']);
         if is_id(bare) { word.replace(bare, "[run]") } else { word.to_owned() }
     };
     text.split(' ').map(word).collect::<Vec<_>>().join(" ")

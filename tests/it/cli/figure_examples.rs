@@ -99,6 +99,12 @@ fn contributions_are_those_of_the_original_games() {
             let config = std::fs::read_to_string(folder.join("config.json")).unwrap();
             let place = Place::new();
             place.run(&format!("import public-goods {}", folder.display()));
+            // Without its answers, an original run cannot be run again.
+            if rows_of(&std::fs::read_to_string(folder.join("raw_responses.csv")).unwrap())
+                .is_empty()
+            {
+                continue;
+            }
             let found = figure(&place, "mean of contribution");
             let all = &found["groups"][0];
             assert_eq!(all["draws"], rows.len(), "{}", folder.display());

@@ -109,7 +109,10 @@ impl SeenValues {
     pub(super) fn add(&mut self, measure: &Measure, value: &Value) {
         match measure {
             Measure::Share { comparison, value: written, .. } if comparison.is_of_names() => {
-                self.is_matched |= ValueComparison::Equal.holds(value, written) == Some(true);
+                // What is true or false may as well never be the other.
+                let may_be = value.is_boolean() && ["true", "false"].contains(&written.as_str());
+                self.is_matched |=
+                    may_be || ValueComparison::Equal.holds(value, written) == Some(true);
                 if self.is_matched {
                     return;
                 }

@@ -104,3 +104,20 @@ fn runs_lead_with_the_headline_of_their_study() {
     assert_eq!((leading.tables.len(), &leading.tables), (1, &named));
     assert!(named[0].groups[0].interval.is_some(), "{named:?}");
 }
+
+/// A row can be false throughout, and then nothing looks wrong.
+#[test]
+fn what_is_never_true_is_no_misspelt_value() {
+    let rows =
+        (0..5).map(|game| FigureRow::new("game", [("game", game.into()), ("told", false.into())]));
+    let found = |figure: &str| {
+        let found =
+            tables_with(vec![Written::of("games", 1)], vec![rows.clone().collect()], &[figure]);
+        found.unwrap().remove(0)
+    };
+    assert_eq!(
+        (found("share of told = true").finding, found("share of told = true").groups[0].value),
+        (None, Some(0.0))
+    );
+    assert!(found("share of told = yes").finding.is_some());
+}
