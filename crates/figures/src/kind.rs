@@ -8,7 +8,7 @@ use serde::Serialize;
 pub enum FigureKind {
     /// A share of draws, from 0 to 1.
     Share,
-    /// A mean of shares, from 0 to 1, each of which may be any number.
+    /// The mean of the shares of clusters, from 0 to 1.
     Proportion,
     /// A mean in a unit of its own.
     Mean,

@@ -1,4 +1,4 @@
-//! Headline figures and plots against the files that a run writes for other programs.
+//! Figures of studies and plots against the files that a run writes for other programs.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::support::csv::{Row, rows_of};
 
 const ROOT: &str = env!("RETOLD_ROOT");
 
-/// A run with its output files, its headline figures, and the plots of its page.
+/// A run with its output files, its figures, and the plots of its page.
 struct Shown {
     place: Place,
     figures: Vec<Value>,
