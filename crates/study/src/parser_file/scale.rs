@@ -47,8 +47,12 @@ pub(super) fn values(scale: &NumberFields, text: &str, cuts: &[usize]) -> Vec<Me
     mentions
 }
 
-/// The connection of two numbers that follow each other, if there is one.
+/// The connection of two numbers that follow each other, if there is one. The numbers of a list
+/// (`4,5,6`) are where the whole list is, so they are no more one value than the ends of a range.
 fn link(text: &str, first: &Numeral, second: &Numeral) -> Option<Link> {
+    if second.at.start < first.at.end {
+        return Some(Link::To);
+    }
     let between = text.get(first.at.end..second.at.start)?;
     let between = between.trim_matches([' ', '\u{a0}', '(', '*', '_', '\\']).to_lowercase();
     match between.as_str() {

@@ -397,6 +397,7 @@ const KINDS: &[Kind] = &[
             ("<5", "doubt"),
             ("8+", "doubt"),
             ("7,5", "doubt"),
+            ("4,5,6", "doubt"),
             ("11", "null"),
             ("7.5", "null"),
             ("-8", "null"),
