@@ -27,13 +27,15 @@ class Table:
     in which JSON is what it stands for. It is no ``Sequence``, whose columns these libraries would guess from its rows.
     """
 
-    def __init__(self, log: str, name: str, runs: Runs | None, prompts: bool = False) -> None:
+    def __init__(
+        self, log: str, name: str, runs: Runs | None, *, prompts: bool = False, recorded: bool = False
+    ) -> None:
         from . import _retold
 
         self.name = name
         names = [runs] if isinstance(runs, str) else None if runs is None else list(runs)
         # Which run is the latest is decided now.
-        self._of = (log, _retold.run_ids(log, names), name, prompts)
+        self._of = (log, _retold.run_ids(log, names), name, prompts, recorded)
         self._read: list[Row] | None = None
 
     def _rows(self) -> list[Row]:
@@ -83,11 +85,15 @@ class Log:
 
         With ``prompts``, there are two more columns: the text of the last message, and the whole request.
         """
-        return Table(self.path, "exchanges", run, prompts)
+        return Table(self.path, "exchanges", run, prompts=prompts)
 
-    def decisions(self, run: Runs = "latest") -> Table:
-        """The decisions of a run, each with the call and the labels of its answer."""
-        return Table(self.path, "decisions", run)
+    def decisions(self, run: Runs = "latest", *, recorded: bool = False) -> Table:
+        """The decisions in force about the answers of a run, each with the call and the labels of its answer.
+
+        They are the run's own, or were accepted since. With ``recorded``, they are the run's own, whether they are in force
+        or not.
+        """
+        return Table(self.path, "decisions", run, recorded=recorded)
 
     def facts(self, run: Runs = "latest") -> Table:
         """The facts of a run."""

@@ -1,11 +1,12 @@
 //! Reads the parts of a run that are compared.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::ByAddress;
 use super::pairs::FactRecord;
+use super::{ByAddress, DecisionPlace};
 use crate::content::Content;
+use crate::decided::{DecisionAbout, DecisionJoin};
 use crate::event::{
     DecisionMade, Event, EventError, RunFinished, RunStarted, StoredEvent, details_digest,
     named_lane,
@@ -69,24 +70,28 @@ impl QuestionEnd {
 /// A decision about an answer.
 #[derive(Clone, Copy)]
 pub(super) struct ComparedDecision {
-    pub(super) seq: Seq,
-    /// The hash of its name and its choice, if a program reported it.
-    reported: Option<[u8; 32]>,
+    pub(super) place: DecisionPlace,
+    /// The hash of its name and its choice.
+    about: [u8; 32],
     value: [u8; 32],
     method: [u8; 32],
 }
 
 impl ComparedDecision {
-    fn new(seq: Seq, made: &DecisionMade) -> Self {
+    fn new(place: DecisionPlace, made: &DecisionMade) -> Self {
         let value = canonical(&made.details.value).unwrap_or_default();
         let choice = made.details.choice.unwrap_or(0).to_le_bytes();
-        let about = || hash_of(&[&choice, made.by.decides().as_bytes()].concat());
         ComparedDecision {
-            seq,
-            reported: made.by.is_reported().then(about),
+            place,
+            about: hash_of(&[&choice, made.by.decides().as_bytes()].concat()),
             value: hash_of(value.as_bytes()),
             method: hash_of(made.by.method.as_bytes()),
         }
+    }
+
+    /// The decision with its name among those about the same choice of another answer.
+    pub(super) fn twin<'a>(&self, among: &'a [ComparedDecision]) -> Option<&'a ComparedDecision> {
+        among.iter().find(|other| other.about == self.about)
     }
 
     /// Whether two decisions have the same value.
@@ -107,6 +112,8 @@ pub(super) struct ComparedRun {
     /// In the order in which they were asked.
     pub(super) asked: Vec<ComparedQuestion>,
     by_address: ByAddress,
+    /// What made the decisions, by their names.
+    pub(super) deciders: BTreeMap<String, BTreeSet<String>>,
     pub(super) facts: Vec<FactRecord>,
 }
 
@@ -114,11 +121,13 @@ impl ComparedRun {
     /// Reads a run.
     pub(super) fn read(reader: &mut dyn Reader, run: RunId) -> Result<Self, LogError> {
         let mut gathering = ComparedRunBuilder {
+            id: run,
             run: ComparedRun {
                 started: latest_start(reader, run)?,
                 finished: None,
                 asked: Vec::new(),
                 by_address: LookupMap::default(),
+                deciders: BTreeMap::new(),
                 facts: Vec::new(),
             },
             questions: LookupMap::default(),
@@ -126,9 +135,19 @@ impl ComparedRun {
             decisions: LookupMap::default(),
             lanes: BTreeSet::new(),
         };
-        let mut events = RunEvents::new(run);
+        let (mut join, mut events) = (DecisionJoin::new(reader, run)?, RunEvents::new(run));
         while let Some(stored) = events.next(reader)? {
-            gathering.add(&stored)?;
+            match join.decision(reader, &stored)? {
+                Some(joined) => {
+                    let answer = joined.made.response;
+                    gathering.add_decision(&DecisionAbout { run, answer, joined });
+                }
+                None => gathering.add(&stored)?,
+            }
+        }
+        let mut since = join.since(reader)?;
+        while let Some(about) = since.next(reader)? {
+            gathering.add_decision(&about);
         }
         Ok(gathering.run)
     }
@@ -141,6 +160,7 @@ impl ComparedRun {
 }
 
 struct ComparedRunBuilder {
+    id: RunId,
     run: ComparedRun,
     /// Questions by seq: their index.
     questions: LookupMap<Seq, usize>,
@@ -182,13 +202,6 @@ impl ComparedRunBuilder {
                 _ => None,
             };
             self.end_question(question, seq, QuestionEnd::Answered { seq, answer, beside });
-        } else if stored.is_decision() {
-            let at = stored.cause.and_then(|answer| self.answers.get(&answer).copied());
-            if let Some(at) = at {
-                let Event::DecisionMade(made) = stored.event()? else { return Ok(()) };
-                self.decisions.insert(seq, at);
-                self.add_decision(at, ComparedDecision::new(seq, &made));
-            }
         } else if stored.is_occurrence() {
             let (causes, fact) = stored.occurrence()?;
             let cause = causes.first().and_then(|cause| self.decisions.get(cause));
@@ -240,15 +253,23 @@ impl ComparedRunBuilder {
         self.answers.insert(seq, at);
     }
 
-    /// Notes a decision. Of several that a program reported with one name about one choice, the last is in force.
-    fn add_decision(&mut self, at: usize, decision: ComparedDecision) {
-        let decisions = &mut self.run.asked[at].decisions;
-        let again = |earlier: &&mut ComparedDecision| {
-            decision.reported.is_some() && earlier.reported == decision.reported
-        };
-        match decisions.iter_mut().find(again) {
-            Some(earlier) => *earlier = decision,
-            None => decisions.push(decision),
+    /// Notes a decision, if it is in force.
+    fn add_decision(&mut self, about: &DecisionAbout) {
+        let DecisionAbout { run, answer, joined } = about;
+        let Some(at) = self.answers.get(answer).copied() else { return };
+        let (seq, made) = (joined.seq, &joined.made);
+        if *run == self.id {
+            self.decisions.insert(seq, at);
         }
+        if !joined.in_force {
+            return;
+        }
+        let (name, made_by) = (made.by.decides(), made.by.made_by());
+        let is_known = self.run.deciders.get(name).is_some_and(|all| all.contains(&made_by));
+        if !is_known {
+            self.run.deciders.entry(name.to_owned()).or_default().insert(made_by);
+        }
+        let decision = ComparedDecision::new(DecisionPlace { run: *run, seq }, made);
+        self.run.asked[at].decisions.push(decision);
     }
 }

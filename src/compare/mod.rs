@@ -13,7 +13,7 @@ mod gather;
 mod pairs;
 mod settings;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -21,6 +21,7 @@ use serde_json::Value;
 pub use pairs::{FactChange, FactChanges, FactRecord, fact_changes, kind_of_fact};
 pub use settings::{SettingDifference, setting_differences};
 
+use crate::escaping::printable;
 use crate::event::{FoldedState, RUN_NAME, RunFinished, RunStarted};
 use crate::id::{CallPath, OutcomeDigest, PromptHash, RunId, Sample, Seq};
 use crate::log::{LogError, Reader};
@@ -50,6 +51,8 @@ pub struct Comparison {
     pub settings: Vec<SettingDifference>,
     /// How many calls they share.
     pub calls: CallCounts,
+    /// The names under which they have decisions of different parsers.
+    pub deciders: Vec<DeciderDifference>,
     /// The first difference of each lane that differs, in the order of the first run.
     pub lanes: Vec<LaneDifference>,
     /// How many lanes are the same in both.
@@ -160,8 +163,28 @@ pub struct CallPlace {
     pub prompt: PromptHash,
     /// Its answer, or its last failure; `None` if it was never answered.
     pub end: Option<Seq>,
-    /// The decision about it: of several, the first that differs.
-    pub decision: Option<Seq>,
+    /// The decision in force about it: of several, the first that differs.
+    pub decision: Option<DecisionPlace>,
+}
+
+/// Where a decision is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct DecisionPlace {
+    /// The run: the compared one, or one of decisions that were accepted about its answers.
+    pub run: RunId,
+    /// Its seq there.
+    pub seq: Seq,
+}
+
+/// A name under which two runs have decisions of different parsers, so that their values tell nothing about the answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DeciderDifference {
+    /// The name.
+    pub name: String,
+    /// What decided in the first run.
+    pub one: Vec<String>,
+    /// What decided in the second run.
+    pub other: Vec<String>,
 }
 
 /// The first call of a lane that differs.
@@ -212,6 +235,7 @@ pub fn compare_each(
     let first = ComparedRun::read(one.reader, one.run)?;
     let second = ComparedRun::read(other.reader, other.run)?;
     let (calls, lanes, lanes_alike) = calls(&first, &second, each);
+    let deciders = decider_differences(&first, &second);
     let digest = |run: &ComparedRun| run.finished.as_ref().and_then(RunFinished::digest);
     // A digest over no entries says nothing.
     let has_entries = |state: &FoldedState| !state.end.is_empty();
@@ -225,6 +249,7 @@ pub fn compare_each(
         other: other.run,
         settings: setting_differences(&description(&first.started), &description(&second.started)),
         calls,
+        deciders,
         lanes,
         lanes_alike,
         outcome_digests: [digest(&first), digest(&second)],
@@ -232,6 +257,32 @@ pub fn compare_each(
         facts: fact_changes(first.facts, second.facts),
         state,
     })
+}
+
+/// How much of the names of parsers is shown, in characters.
+const DECIDERS_SHOWN: usize = 120;
+
+impl DeciderDifference {
+    /// A sentence about it, with the command that decides both runs alike.
+    pub fn text(&self, [one, other]: [RunId; 2]) -> String {
+        let shown = |text: &str| printable(text, DECIDERS_SHOWN);
+        format!(
+            "{} was decided by {} in the first run and by {} in the second; `retold check {one} {other} --accept` decides both by the latest version, or with --parser or --parsers by another",
+            shown(&self.name),
+            shown(&self.one.join(", ")),
+            shown(&self.other.join(", "))
+        )
+    }
+}
+
+/// The names under which both runs have decisions, but not of the same parsers.
+fn decider_differences(first: &ComparedRun, second: &ComparedRun) -> Vec<DeciderDifference> {
+    let both = first.deciders.iter().filter_map(|(name, one)| {
+        let other = second.deciders.get(name).filter(|other| *other != one)?;
+        let list = |deciders: &BTreeSet<String>| deciders.iter().cloned().collect();
+        Some(DeciderDifference { name: name.clone(), one: list(one), other: list(other) })
+    });
+    both.collect()
 }
 
 /// The compared part of the beginning of a run. Its name says which run it is, and not how it was made.
@@ -380,8 +431,10 @@ impl CallCounts {
             ([], _) | (_, []) => false,
             (decisions, twins) => {
                 let all = |alike: fn(&ComparedDecision, &ComparedDecision) -> bool| {
-                    let mut pairs = decisions.iter().zip(twins);
-                    decisions.len() == twins.len() && pairs.all(|(one, other)| alike(one, other))
+                    let has_twin = |one: &ComparedDecision| {
+                        one.twin(twins).is_some_and(|other| alike(one, other))
+                    };
+                    decisions.len() == twins.len() && decisions.iter().all(has_twin)
                 };
                 let same = all(ComparedDecision::is_like);
                 self.decided += 1;
@@ -407,11 +460,12 @@ impl ComparedQuestion {
             QuestionEnd::Answered { seq, .. } | QuestionEnd::Failed { seq, .. } => Some(seq),
         };
         let twins = twin.map_or(&[][..], |twin| &twin.decisions);
-        let pairs = self.decisions.iter().zip(twins);
-        let alike = pairs.take_while(|(one, other)| one.is_like(other)).count();
-        let is_all = alike == self.decisions.len() && alike == twins.len();
-        let decision = self.decisions.get(if is_all { 0 } else { alike });
-        let decision = decision.map(|decision| decision.seq);
+        let differs =
+            |one: &&ComparedDecision| one.twin(twins).is_none_or(|other| !one.is_like(other));
+        let is_missing = self.decisions.len() < twins.len();
+        let first = self.decisions.first().filter(|_| !is_missing);
+        let decision = self.decisions.iter().find(differs).or(first);
+        let decision = decision.map(|decision| decision.place);
         CallPlace { request: self.request, prompt: self.prompt, end, decision }
     }
 }

@@ -86,6 +86,8 @@ pub struct Selection<'a> {
     pub only: Option<&'a CallPath>,
     /// Which choices of the answers that have several.
     pub choices: Choices,
+    /// The name of the recorded decision that each new one is compared with, if that is not the parser's.
+    pub name: Option<&'a str>,
     /// The parsers of the program.
     pub parsers: &'a Parsers,
 }
@@ -135,7 +137,7 @@ pub fn each_decision<E: From<AgainError>>(
     choice: Selection<'_>,
     each: impl FnMut(&mut dyn Reader, RevisedDecision) -> Result<(), E>,
 ) -> Result<SkippedAnswers, E> {
-    let Selection { by, params, only, choices, parsers } = choice;
+    let Selection { by, params, only, choices, name, parsers } = choice;
     let mut pending = Pending {
         run,
         name: match &by {
@@ -153,7 +155,8 @@ pub fn each_decision<E: From<AgainError>>(
         each,
     };
     // A program has no name for its decisions.
-    let name = Some(pending.name.clone()).filter(|name| !["", FILTER].contains(&&**name));
+    let own = Some(pending.name.clone()).filter(|name| !["", FILTER].contains(&&**name));
+    let name = name.map(str::to_owned).or(own);
     let read = each_answer_decided(reader, run, name.as_deref(), |reader, answer| match only {
         Some(only) if !answer.call.is_under(only) => Ok(()),
         _ => pending.add(reader, answer).map_err(LogCallbackError::Here),
@@ -230,7 +233,7 @@ impl<F> Pending<'_, F> {
             Again::Latest | Again::Chosen(_) => true,
             Again::By(_) => self.name == recorded.name,
         });
-        let same = same.filter(|recorded| recorded.name != FILTER);
+        let same = same.filter(|recorded| recorded.name != FILTER && !is_of_a_file(recorded));
         let recorded_params = same.map(|recorded| &recorded.params);
         let Some(params) = self.params.for_sample(&answer.call, answer.sample, recorded_params)
         else {
@@ -321,10 +324,7 @@ impl<F> Pending<'_, F> {
                 self.left.by_others += 1;
                 false
             }
-            (Again::Latest, Some(spec))
-                if spec.params.get(PARSER_FILE).is_some()
-                    && self.parsers.get(&spec.name).is_none() =>
-            {
+            (Again::Latest, Some(spec)) if is_of_a_file(spec) => {
                 return Err(AgainError::ParserFile { run: self.run, parser: spec.to_string() });
             }
             (Again::Latest, Some(_)) | (Again::By(_), None) | (Again::Chosen(_), _) => true,
@@ -333,7 +333,8 @@ impl<F> Pending<'_, F> {
                 // parser has decided.
                 let takes = self.name == spec.name
                     || self.parsers.get(&self.name).is_none()
-                    || self.parsers.get(&spec.name).is_none();
+                    || self.parsers.get(&spec.name).is_none()
+                    || is_of_a_file(spec);
                 if !takes {
                     self.left.others.insert(spec.to_string());
                     self.left.by_others += 1;
@@ -379,6 +380,11 @@ impl<F> Pending<'_, F> {
         }
         Ok(())
     }
+}
+
+/// Whether a parser is one of a file, which may have the name of one of this program.
+fn is_of_a_file(spec: &ParserSpec) -> bool {
+    spec.params.get(PARSER_FILE).is_some()
 }
 
 /// The latest version of a parser, which is cached.

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{DecisionJoin, JoinedDecision, decisions_of};
+use super::{DecisionAbout, decisions_about};
 use crate::event::{DecisionMade, Event};
 use crate::id::{RunId, Seq, Time};
-use crate::log::{LogError, Reader, RunEvents, event_at};
+use crate::log::{LogError, Reader, event_at};
 
 /// A decision about an answer that is known.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,32 +44,12 @@ impl DecidedAnswers {
     /// [`LogError`] if the run cannot be read, or one of accepted decisions about its answers.
     pub fn read(reader: &mut dyn Reader, run: RunId) -> Result<Self, LogError> {
         let mut all = DecidedAnswers::default();
-        let mut join = DecisionJoin::new(reader, run)?;
-        // For a run of accepted decisions, whose answers have other seqs than where later ones are accepted about them.
-        let mut own = BTreeMap::new();
-        let mut events = RunEvents::new(run);
-        while let Some(stored) = events.next(reader)? {
-            if let Some(decision) = join.decision(reader, &stored)? {
-                let answer = decision.made.response;
-                let original = decision.accepted_as.filter(|original| *original != answer);
-                own.extend(original.map(|original| (original, answer)));
-                all.add(answer, run, &decision);
-            }
-        }
-        for later in join.later(reader)? {
-            decisions_of(reader, later, |decision| {
-                let answer = decision.accepted_as;
-                let answer = answer.map(|original| own.get(&original).copied().unwrap_or(original));
-                answer.iter().for_each(|answer| all.add(*answer, later, &decision));
-            })?;
-        }
+        decisions_about(reader, run, |about| {
+            let DecisionAbout { run, answer, joined } = about;
+            let address = DecisionAddress { run, seq: joined.seq, in_force: joined.in_force };
+            all.by_answer.entry(answer).or_default().push(address);
+        })?;
         Ok(all)
-    }
-
-    fn add(&mut self, answer: Seq, run: RunId, decision: &JoinedDecision) {
-        let JoinedDecision { seq, in_force, .. } = *decision;
-        let of_answer = self.by_answer.entry(answer).or_default();
-        of_answer.push(DecisionAddress { run, seq, in_force });
     }
 
     /// The decisions about an answer: those of the run in their order, then those that were accepted since.

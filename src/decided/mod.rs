@@ -7,21 +7,19 @@
 //! ([`accepted_about`]):
 //!
 //! - an accepted decision replaces the decisions with the same name ([`decides`](crate::event::DecidedBy::decides)) about the same choice of
-//!   the same answer, in the recorded run and in earlier runs of accepted decisions. What takes the place of a decision with
-//!   another name goes by that name;
-//! - whatever parser was accepted last, it replaces what other parsers decided about the answer, because a run has one
-//!   decision of a parser for each answer. What programs report, and what functions, persons and judges decide, stands
-//!   beside it;
+//!   the same answer, in the recorded run and in earlier runs of accepted decisions; those with other names stand beside it;
 //! - of several decisions that a program reports with one name about one choice of an answer, the last is in force.
 
+mod about_call;
 mod answers;
 mod replaced;
 mod reported_again;
 mod seqs;
+mod since;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::event::{AnswerReused, DecisionMade, Event, Labels, StoredEvent};
@@ -32,7 +30,9 @@ use crate::lookup::Recent;
 
 use replaced::ReplacedDecisions;
 
+pub use about_call::accepted_decisions;
 pub use answers::{AnswerDecision, DecidedAnswers};
+pub use since::{DecisionAbout, DecisionsSince};
 
 /// A question to a model, as decisions refer to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,6 +104,8 @@ pub struct DecisionJoin {
     answers: Recent<Seq, JoinedAnswer>,
     /// For a run of accepted decisions: the way to the run whose answers they are about.
     chain: Option<AcceptedChain>,
+    /// The answers with decisions of a run of accepted decisions, by those that they were taken from in the end.
+    own: BTreeMap<Seq, Seq>,
     /// By the answers of that run; from the first decision on.
     replaced: Option<ReplacedDecisions>,
 }
@@ -117,7 +119,7 @@ impl DecisionJoin {
     pub fn new(reader: &mut dyn Reader, run: RunId) -> Result<Self, LogError> {
         let chain = AcceptedChain::from(reader, run)?;
         let (questions, answers) = (Recent::default(), Recent::default());
-        Ok(DecisionJoin { run, questions, answers, chain, replaced: None })
+        Ok(DecisionJoin { run, questions, answers, chain, own: BTreeMap::new(), replaced: None })
     }
 
     /// The runs of accepted decisions that may replace those of this run, in the order in which they were accepted.
@@ -126,6 +128,15 @@ impl DecisionJoin {
             accepted_about(reader, self.chain.as_ref().map_or(self.run, |chain| chain.of))?;
         let later = accepted.iter().position(|accepted| *accepted == self.run);
         Ok(accepted.split_off(later.map_or(0, |at| at + 1)))
+    }
+
+    /// The decisions that were accepted about the answers of the run since, once all its events were passed.
+    ///
+    /// # Errors
+    /// [`LogError`] if the log cannot be read.
+    pub fn since(&mut self, reader: &mut dyn Reader) -> Result<DecisionsSince, LogError> {
+        let later = self.later(reader)?;
+        Ok(DecisionsSince::new(later, std::mem::take(&mut self.own)))
     }
 
     /// The decision of an event of the run, with its question; `None` if the event is something else. Reading less
@@ -158,6 +169,7 @@ impl DecisionJoin {
         let answer = self.answer(reader, event.seq, made.response)?;
         let question = self.question(reader, event.seq, answer.question)?;
         let JoinedAnswer { accepted_as, .. } = answer;
+        self.own.extend(accepted_as.filter(|_| self.chain.is_some()).map(|it| (it, made.response)));
         if self.replaced.is_none() {
             let later = self.later(reader)?;
             self.replaced = Some(ReplacedDecisions::read(reader, self.run, &later)?);
@@ -226,18 +238,25 @@ impl DecisionJoin {
     }
 }
 
-/// Passes on the decisions of a run, then those that were accepted about its answers since, each with its run.
+/// Passes on the decisions of a run, then those that were accepted about its answers since. Those in force are the same
+/// for whoever asks: tables, figures, pages and exports are made of them.
 ///
 /// # Errors
 /// [`LogError`] if the log cannot be read, or the run is damaged, or one of accepted decisions about its answers.
 pub fn decisions_about(
     reader: &mut dyn Reader,
     run: RunId,
-    mut each: impl FnMut(RunId, JoinedDecision),
+    mut each: impl FnMut(DecisionAbout),
 ) -> Result<(), LogError> {
-    decisions_of(reader, run, |joined| each(run, joined))?;
-    for accepted in accepted_about(reader, run)? {
-        decisions_of(reader, accepted, |joined| each(accepted, joined))?;
+    let (mut join, mut events) = (DecisionJoin::new(reader, run)?, RunEvents::new(run));
+    while let Some(event) = events.next(reader)? {
+        if let Some(joined) = join.decision(reader, &event)? {
+            each(DecisionAbout { run, answer: joined.made.response, joined });
+        }
+    }
+    let mut since = join.since(reader)?;
+    while let Some(about) = since.next(reader)? {
+        each(about);
     }
     Ok(())
 }

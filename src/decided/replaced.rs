@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::reported_again::reported_again;
 use super::seqs::SeqSet;
-use crate::event::{DecidedBy, DecisionMade, Event};
+use crate::event::{DecisionMade, Event};
 use crate::exchange::AcceptedChain;
 use crate::id::{RunId, Seq};
 use crate::log::{LogError, Reader, RunEvents, event_at};
@@ -12,9 +12,7 @@ use crate::log::{LogError, Reader, RunEvents, event_at};
 /// The decisions of a run that others have replaced.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ReplacedDecisions {
-    /// The answers about which parsers decided in runs of accepted decisions, by choice.
-    by_parsers: BTreeMap<u32, SeqSet>,
-    /// Those about which a decision with a name was accepted, by name and choice.
+    /// The answers about which a decision with a name was accepted, by name and choice.
     by_name: BTreeMap<(String, u32), SeqSet>,
     /// The decisions that were reported again in the run itself.
     reported_again: SeqSet,
@@ -50,7 +48,10 @@ impl ReplacedDecisions {
                     };
                     let answer = from.map(|from| chain.answer(reader, from)).transpose()?.flatten();
                     let choice = made.details.choice.unwrap_or(0);
-                    answer.iter().for_each(|answer| self.add(*answer, choice, &made.by));
+                    if let Some(answer) = answer {
+                        let name = made.by.decides().to_owned();
+                        self.by_name.entry((name, choice)).or_default().insert(answer);
+                    }
                 }
                 _ => {}
             }
@@ -58,22 +59,13 @@ impl ReplacedDecisions {
         Ok(())
     }
 
-    fn add(&mut self, answer: Seq, choice: u32, by: &DecidedBy) {
-        if !by.is_reported() {
-            self.by_parsers.entry(choice).or_default().insert(answer);
-        }
-        self.by_name.entry((by.decides().to_owned(), choice)).or_default().insert(answer);
-    }
-
     /// Whether a decision is replaced; `answer` is the one that it is about in the run at the end of the chain, if that is
     /// known.
     pub(super) fn has(&self, seq: Seq, answer: Option<Seq>, made: &DecisionMade) -> bool {
         let choice = made.details.choice.unwrap_or(0);
-        let named = self.by_name.get(&(made.by.decides().to_owned(), choice));
-        let by_parsers = self.by_parsers.get(&choice).filter(|_| !made.by.is_reported());
-        let mut accepted = [named, by_parsers].into_iter().flatten();
+        let accepted = self.by_name.get(&(made.by.decides().to_owned(), choice));
         let is_accepted =
-            answer.is_some_and(|answer| accepted.any(|answers| answers.contains(answer)));
+            accepted.zip(answer).is_some_and(|(accepted, answer)| accepted.contains(answer));
         is_accepted || self.reported_again.contains(seq)
     }
 }

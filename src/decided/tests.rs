@@ -81,12 +81,12 @@ fn details(value: &str) -> DecisionDetails {
 
 fn parser(name: &str, version: u32) -> DecidedBy {
     let parser = json!({"name": name, "params": null, "version": version});
-    DecidedBy { in_place_of: None, method: "tag".to_owned(), parser }
+    DecidedBy { name: None, method: "tag".to_owned(), parser }
 }
 
 fn reported(name: &str) -> DecidedBy {
     let parser = json!({"name": "program", "params": {"name": name}, "version": 1});
-    DecidedBy { in_place_of: None, method: "reported".to_owned(), parser }
+    DecidedBy { name: None, method: "reported".to_owned(), parser }
 }
 
 /// Accepts decisions about the answers of the run whose calls are among these.
@@ -186,10 +186,11 @@ fn the_decision_that_was_accepted_last_is_in_force() {
     }
     let log = run.log();
     let first = accept(&log, 2, &parser("vote", 4), &["vote/p1", "vote/p2"]);
-    let second = accept(&log, 3, &parser("mine", 1), &["vote/p2"]);
+    let second = accept(&log, 3, &parser("vote", 1), &["vote/p2"]);
+    accept(&log, 4, &parser("mine", 1), &["vote/p2", "vote/p3"]);
     assert_eq!(shown(&log, RUN), ["vote/p1 vote a -", "vote/p2 vote a -", "vote/p3 vote a"]);
     assert_eq!(shown(&log, first), ["vote/p1 vote a", "vote/p2 vote a -"]);
-    assert_eq!(shown(&log, second), ["vote/p2 mine a"]);
+    assert_eq!(shown(&log, second), ["vote/p2 vote a"]);
     let replaced = |run| replaced_decisions(log.reader().unwrap().as_mut(), run).unwrap().len();
     assert_eq!((replaced(RUN), replaced(first), replaced(second)), (2, 1, 0));
 }
@@ -207,16 +208,16 @@ fn of_several_reported_decisions_the_one_with_the_accepted_name_is_replaced() {
     assert_eq!(shown(&log, RUN), ["vote/p1 vote a -", "vote/p1 mood a"]);
 }
 
-/// As `check --accept` records it, where the parser has another name than the decision that it was compared with.
+/// As `check --accept --name vote` records it.
 #[test]
-fn what_is_accepted_in_place_of_a_decision_goes_by_its_name() {
+fn a_decision_that_was_given_a_name_replaces_those_with_that_name() {
     let mut run = Written::new();
     let asked = run.asked("vote/p1", "a");
     let answer = run.answered(asked);
     run.decided(answer, reported("vote"), "yes");
     run.decided(answer, reported("mood"), "calm");
     let log = run.log();
-    let filter = DecidedBy { in_place_of: Some("vote".to_owned()), ..parser("filter", 1) };
+    let filter = DecidedBy { name: Some("vote".to_owned()), ..parser("filter", 1) };
     let accepted = accept(&log, 2, &filter, &["vote/p1"]);
     assert_eq!(shown(&log, RUN), ["vote/p1 vote a -", "vote/p1 mood a"]);
     assert_eq!(shown(&log, accepted), ["vote/p1 vote a"]);
@@ -231,7 +232,7 @@ fn a_scorer_replaces_the_decisions_with_its_name_and_stands_beside_others() {
     let log = run.log();
     let scorer = |kind: &str, name: &str| {
         let parser = json!({"name": kind, "params": {"name": name}, "version": 4});
-        DecidedBy { in_place_of: None, method: kind.to_owned(), parser }
+        DecidedBy { name: None, method: kind.to_owned(), parser }
     };
     let polite = accept(&log, 2, &scorer("person", "polite"), &["vote/p1"]);
     assert_eq!(shown(&log, RUN), ["vote/p1 vote a"]);

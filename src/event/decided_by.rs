@@ -8,10 +8,9 @@ use crate::prompt::{canonical, hash_of};
 /// What made a decision. Kept as a content, since thousands of decisions share it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DecidedBy {
-    /// For an accepted decision that goes by the name of another: the name of the decision that it was compared with,
-    /// in whose place it is.
+    /// The name that the decision was given, if that is not its parser's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub in_place_of: Option<String>,
+    pub name: Option<String>,
     /// The strategy that yielded the value.
     pub method: String,
     /// The parser: its name, version and settings.
@@ -36,21 +35,15 @@ pub const PERSON: &str = "person";
 pub const JUDGE: &str = "judge";
 
 impl DecidedBy {
-    /// The name of the decision, where one answer may have several: the name of the decision that it was accepted in place
-    /// of, or the name that it was given, or else the parser's.
+    /// The name of the decision, where one answer may have several: the name that it was given, or else the parser's.
+    /// Of several with one name about one choice of an answer, the last is in force.
     pub fn decides(&self) -> &str {
-        if let Some(name) = &self.in_place_of {
+        if let Some(name) = &self.name {
             return name;
         }
         let reported = &self.parser["params"]["name"];
         let name = if self.is_reported() { reported } else { &self.parser["name"] };
         name.as_str().unwrap_or("?")
-    }
-
-    /// Whether it replaces an earlier decision about the same choice of the same answer, once it is accepted: one with the
-    /// same name, or if parsers made both.
-    pub fn replaces(&self, earlier: &DecidedBy) -> bool {
-        self.decides() == earlier.decides() || !self.is_reported() && !earlier.is_reported()
     }
 
     /// The maker of the decision, for people: the parser with its version (of a filter also its program), or the program,
@@ -87,7 +80,7 @@ impl DecidedBy {
     pub fn from_import(name: &str, format: &str) -> Self {
         let params = serde_json::json!({"imported": format, "name": name});
         let parser = serde_json::json!({"name": REPORTED, "params": params, "version": 1});
-        DecidedBy { in_place_of: None, method: "imported".to_owned(), parser }
+        DecidedBy { name: None, method: "imported".to_owned(), parser }
     }
 
     /// Whether it was in a file of another tool: a program that is replayed does not report it.
@@ -125,7 +118,7 @@ mod tests {
 
     #[test]
     fn who_made_a_decision_and_what_it_is_called() {
-        let by = |parser: Value| DecidedBy { in_place_of: None, method: "m".to_owned(), parser };
+        let by = |parser: Value| DecidedBy { name: None, method: "m".to_owned(), parser };
         let scorer = |kind: &str, settings: Value| {
             by(serde_json::json!({"name": kind, "params": settings, "version": 4}))
         };
@@ -143,8 +136,8 @@ mod tests {
         // A parser file may have a parser of this name.
         let written = scorer(JUDGE, serde_json::json!({"parser_file": {}}));
         assert_eq!((written.decides(), written.made_by().as_str()), ("judge", "judge@4"));
-        let instead = DecidedBy { in_place_of: Some("vote".to_owned()), ..written.clone() };
-        assert_eq!((instead.decides(), instead.made_by().as_str()), ("vote", "judge@4"));
-        assert!(instead.replaces(&scorer(PERSON, vote)) && !written.is_reported());
+        let named = DecidedBy { name: Some("vote".to_owned()), ..written.clone() };
+        assert_eq!((named.decides(), named.made_by().as_str()), ("vote", "judge@4"));
+        assert!(!written.is_reported());
     }
 }

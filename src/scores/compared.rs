@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{ScoreError, Scores};
-use crate::decided::decisions_about;
+use crate::decided::{DecisionAbout, decisions_about};
 use crate::id::{CallPath, RunId, Sample, Seq};
 use crate::log::Reader;
 
@@ -52,11 +52,8 @@ impl Scores {
         name: &str,
     ) -> Result<ComparedScores, ScoreError> {
         let mut in_force: BTreeMap<(Seq, u32), Value> = BTreeMap::new();
-        decisions_about(reader, of, |_, joined| {
-            if joined.in_force
-                && joined.made.by.decides() == name
-                && let Some(answer) = joined.accepted_as
-            {
+        decisions_about(reader, of, |DecisionAbout { answer, joined, .. }| {
+            if joined.in_force && joined.made.by.decides() == name {
                 let choice = joined.made.details.choice.unwrap_or(0);
                 in_force.insert((answer, choice), joined.made.details.value);
             }

@@ -79,7 +79,7 @@ impl Scorer {
         let mut params = self.about.clone();
         params.insert("name".to_owned(), self.name.as_str().into());
         let parser = json!({"name": kind, "params": params, "version": self.version});
-        DecidedBy { in_place_of: None, method: method.to_owned(), parser }
+        DecidedBy { name: None, method: method.to_owned(), parser }
     }
 
     /// How a value was found, if the scorer does not say.

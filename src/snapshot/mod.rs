@@ -135,7 +135,7 @@ pub fn of_file(
     // Whatever parser decided before: this one is to decide about every answer.
     let parsers = &Parsers::default();
     let (by, params) = (Again::By(&mut own), &ParserParams::Recorded);
-    let choice = Selection { by, params, only: None, choices: Choices::First, parsers };
+    let choice = Selection { by, params, only: None, choices: Choices::First, name: None, parsers };
     of_run(log.reader()?.as_mut(), run, choice, folder)
 }
 

@@ -346,7 +346,7 @@ fn methods_are_counted_by_parser() {
     let mut decide = |parser: Value, method: &str, warnings: &[&str]| {
         let asked = run.asked("q", Some("a"));
         let response = run.answered(asked, ResponseDetails::default());
-        let by = DecidedBy { in_place_of: None, method: method.to_owned(), parser };
+        let by = DecidedBy { name: None, method: method.to_owned(), parser };
         let warnings = warnings.iter().map(|warning| (*warning).to_owned()).collect();
         let details = DecisionDetails { choice: None, reasoning: None, value: json!(4), warnings };
         run.add(&Event::DecisionMade(DecisionMade { response, by, details }), None);
@@ -384,7 +384,7 @@ fn defaults_of(parser: &Value) -> BTreeMap<String, ParserFigures> {
     for method in ["stance_tag", "default", "default", "default"] {
         let asked = run.asked("q", Some("a"));
         let response = run.answered(asked, ResponseDetails::default());
-        let by = DecidedBy { in_place_of: None, method: method.to_owned(), parser: parser.clone() };
+        let by = DecidedBy { name: None, method: method.to_owned(), parser: parser.clone() };
         let details = DecisionDetails {
             choice: None,
             reasoning: None,
@@ -409,7 +409,7 @@ fn decisions_are_counted_by_kind_and_by_model() {
     }
     for response in answers {
         let by = DecidedBy {
-            in_place_of: None,
+            name: None,
             method: "tag".to_owned(),
             parser: json!({"name": "vote", "version": 1, "params": {}}),
         };

@@ -189,7 +189,7 @@ fn event() -> impl Strategy<Value = (Event, Option<Request>)> {
         (seq(), text(), any_json(), prop::option::of(text()), prop::collection::vec(text(), 0..3))
             .prop_map(move |(response, parser, value, reasoning, warnings)| {
                 let by = DecidedBy {
-                    in_place_of: (parser.len() % 2 == 1).then(|| parser.clone()),
+                    name: (parser.len() % 2 == 1).then(|| parser.clone()),
                     method: parser.clone(),
                     parser: serde_json::json!({"name": parser}),
                 };

@@ -1,7 +1,7 @@
 //! The parser options of `check`, and the parsers that they choose.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -84,7 +84,7 @@ impl ParserChoice {
 impl ParserArgs {
     /// What decides about recorded answers.
     pub(crate) fn choice(&self, parsers: &Parsers) -> Result<ParserChoice, CliError> {
-        Ok(match (self.decider(parsers)?, self.file(parsers)?) {
+        Ok(match (self.decider(parsers)?, self.file()?) {
             (Some(decider), _) => ParserChoice::Decider(decider),
             (None, Some(file)) => ParserChoice::File(file),
             (None, None) => ParserChoice::Latest,
@@ -92,8 +92,8 @@ impl ParserArgs {
     }
 
     /// The parser file; `None` if none is named.
-    pub(crate) fn file(&self, parsers: &Parsers) -> Result<Option<ParserFile>, CliError> {
-        self.parsers.as_deref().map(|path| parser_file(path, parsers)).transpose()
+    pub(crate) fn file(&self) -> Result<Option<ParserFile>, CliError> {
+        Ok(self.parsers.as_deref().map(ParserFile::read).transpose()?)
     }
 
     /// What decides; `None` if nothing is named.
@@ -176,18 +176,4 @@ pub(crate) fn parser_list(parsers: &Parsers) -> String {
     let known: Vec<String> =
         parsers.all().map(|(name, version)| format!("{name}@{version}")).collect();
     format!("the parsers are {}", known.join(", "))
-}
-
-/// Reads a parser file, none of whose parsers may be mistaken for one of the program.
-pub(crate) fn parser_file(path: &Path, parsers: &Parsers) -> Result<ParserFile, CliError> {
-    let file = ParserFile::read(path)?;
-    let taken = file.names().find(|name| parsers.get(name).is_some()).map(str::to_owned);
-    match taken {
-        Some(name) => Err(CliError::usage(format!(
-            "{}: the parser {name:?} has the name of a parser of this program",
-            path.display()
-        ))
-        .hint("give it another name, so that its decisions can be told apart")),
-        None => Ok(file),
-    }
 }

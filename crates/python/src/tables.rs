@@ -17,7 +17,7 @@ use retold::event::RunStarted;
 use retold::id::{RunId, Time};
 use retold::log::{CheckedReader, LogError, SharedBackend, SqliteOptions};
 use retold_archive::{Archive, find};
-use retold_tables::{Column, ColumnKind, LabelColumns, RunTables, Table, TableError};
+use retold_tables::{Column, ColumnKind, LabelColumns, RunTables, Table, TableError, TableOptions};
 
 use crate::{convert, value_error};
 
@@ -51,8 +51,10 @@ pub(crate) fn stream<'py>(
     runs: Vec<String>,
     table: &str,
     prompts: bool,
+    recorded: bool,
 ) -> PyResult<Bound<'py, PyCapsule>> {
-    let batches = py.detach(|| Batches::open(&log, &runs, table, prompts))?;
+    let batches =
+        py.detach(|| Batches::open(&log, &runs, table, TableOptions { prompts, recorded }))?;
     let stream = FFI_ArrowArrayStream::new(Box::new(batches));
     PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
 }
@@ -65,8 +67,10 @@ pub(crate) fn rows<'py>(
     runs: Vec<String>,
     table: &str,
     prompts: bool,
+    recorded: bool,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
-    let mut batches = py.detach(|| Batches::open(&log, &runs, table, prompts))?;
+    let mut batches =
+        py.detach(|| Batches::open(&log, &runs, table, TableOptions { prompts, recorded }))?;
     let mut rows = Vec::new();
     while let Some(batch) = py.detach(|| batches.step()).map_err(table_error)? {
         for row in 0..batch.num_rows() {
@@ -81,14 +85,14 @@ struct Batches {
     table: Table,
     columns: Vec<Column>,
     labels: LabelColumns,
-    prompts: bool,
+    options: TableOptions,
     schema: SchemaRef,
     left: VecDeque<(SharedBackend, RunId)>,
     open: Option<RunTables>,
 }
 
 impl Batches {
-    fn open(log: &Path, runs: &[String], table: &str, prompts: bool) -> PyResult<Self> {
+    fn open(log: &Path, runs: &[String], table: &str, options: TableOptions) -> PyResult<Self> {
         let table =
             Table::by_name(table).ok_or_else(|| value_error(format!("no table {table}")))?;
         let archive = open_log(log)?;
@@ -101,9 +105,9 @@ impl Batches {
                 labels.add(reader.as_mut(), *run).map_err(log_error)?;
             }
         }
-        let columns = table.columns(&labels, prompts);
+        let columns = table.columns(&labels, options.prompts);
         let schema = retold_tables::schema(&columns);
-        Ok(Batches { table, columns, labels, prompts, schema, left, open: None })
+        Ok(Batches { table, columns, labels, options, schema, left, open: None })
     }
 
     /// The next rows.
@@ -118,7 +122,7 @@ impl Batches {
             let Some((backend, run)) = self.left.pop_front() else { return Ok(None) };
             let (wanted, labels) = ([self.table], self.labels.clone());
             let reader = Box::new(CheckedReader::new(backend.reader()?));
-            self.open = Some(RunTables::new(reader, run, &wanted, labels, self.prompts)?);
+            self.open = Some(RunTables::new(reader, run, &wanted, labels, self.options)?);
         }
     }
 }

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use retold::decided::{DecisionJoin, JoinedDecision};
-use retold::exchange::accepted_about;
+use retold::decided::{DecisionAbout, JoinedDecision, decisions_about};
 use retold::id::{CallPath, RunId, Seq};
-use retold::log::{EndedReader, LogError, Reader, RunEvents, RunHead};
+use retold::log::{EndedReader, LogError, Reader, RunHead};
 
 use crate::decision_columns::DecisionColumns;
 use crate::figures::{FiguresView, run_figures};
@@ -95,30 +94,15 @@ fn in_force(
 ) -> Result<DecisionColumns, LogError> {
     let mut decisions = DecisionColumns::default();
     let place = |call: &CallPath, sample| places.get(&(call.to_string(), sample)).copied();
-    let mut runs = vec![run];
-    let mut next = 0;
-    // Decisions may be accepted about answers in a run of accepted decisions, too.
-    while let Some(of) = runs.get(next).copied() {
-        let (mut join, mut events) = (DecisionJoin::new(reader, of)?, RunEvents::new(of));
-        while let Some(stored) = events.next(reader)? {
-            let Some(JoinedDecision { seq, question, made, in_force, .. }) =
-                join.decision(reader, &stored)?
-            else {
-                continue;
-            };
-            decisions.add_rater(made.by.decides(), made.by.made_by());
-            if let Some((at, asked_for)) =
-                place(&question.call, question.sample).filter(|_| in_force)
-            {
-                let (name, method) = (made.by.decides(), &made.by.method);
-                let seq = (of == run).then_some(seq);
-                decisions.add(at, asked_for, name, &made.details.value, method, seq);
-            }
+    decisions_about(reader, run, |DecisionAbout { run: of, answer: _, joined }| {
+        let JoinedDecision { seq, question, made, in_force, .. } = joined;
+        let name = made.by.decides();
+        decisions.add_rater(name, made.by.made_by());
+        if let Some((at, asked_for)) = place(&question.call, question.sample).filter(|_| in_force) {
+            let seq = (of == run).then_some(seq);
+            decisions.add(at, asked_for, name, &made.details.value, &made.by.method, seq);
         }
-        let more = accepted_about(reader, of)?;
-        runs.extend(more.into_iter().filter(|more| !runs.contains(more)).collect::<Vec<_>>());
-        next += 1;
-    }
+    })?;
     Ok(decisions)
 }
 

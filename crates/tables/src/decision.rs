@@ -1,8 +1,8 @@
 //! Rows of decisions and of facts.
 
-use retold::decided::JoinedDecision;
+use retold::decided::{DecisionAbout, JoinedDecision};
 use retold::event::{DecidedBy, DecisionDetails, DecisionMade, FactOccurred, RunStarted};
-use retold::id::{Seq, Time};
+use retold::id::{RunId, Seq, Time};
 use serde_json::Value;
 
 use crate::column::Cell;
@@ -10,13 +10,14 @@ use crate::labels::LabelColumns;
 
 /// The row of a decision.
 pub(crate) fn decision_cells<'a>(
-    run: &'a str,
+    (run, id): (RunId, &'a str),
     labels: &'a LabelColumns,
-    joined: &'a JoinedDecision,
+    about: &'a DecisionAbout,
 ) -> Vec<Cell<'a>> {
+    let DecisionAbout { run: of, answer, joined } = about;
     let JoinedDecision { seq, time, question, made, in_force, accepted_as: _ } = joined;
-    let DecisionMade { response, by, details } = made;
-    let DecidedBy { in_place_of: _, method, parser } = by;
+    let DecisionMade { response: _, by, details } = made;
+    let DecidedBy { name: _, method, parser } = by;
     let DecisionDetails { choice, reasoning, value, warnings } = details;
     let [json, number, text] = value_cells(value);
     let mut cells = vec![by.decides().into(), json];
@@ -36,10 +37,11 @@ pub(crate) fn decision_cells<'a>(
         },
         Cell::maybe(parser["name"].as_str()),
         version(&parser["version"]),
-        Cell::count(response.0),
+        Cell::count(answer.0),
         Cell::Truth(*in_force),
+        if *of == run { Cell::Missing } else { of.to_string().into() },
     ]);
-    cells.extend(place_cells(run, (*seq, *time)));
+    cells.extend(place_cells(id, (*seq, *time)));
     cells
 }
 

@@ -25,6 +25,6 @@ pub use arrow_array::RecordBatch;
 pub use batches::{TableBatch, schema};
 pub use column::{Column, ColumnKind};
 pub use labels::LabelColumns;
-pub use run_tables::{RunTables, TableError};
+pub use run_tables::{RunTables, TableError, TableOptions};
 pub use table::Table;
 pub use transcripts::{Transcripts, transcript_columns};

@@ -1,7 +1,7 @@
 //! A run, event by event, as batches of rows.
 
 use arrow_schema::ArrowError;
-use retold::decided::DecisionJoin;
+use retold::decided::{DecisionAbout, DecisionJoin, DecisionsSince};
 use retold::event::{AttemptFailed, Event, EventError, ResponseReceived, StoredEvent};
 use retold::id::{RunId, Seq, Time};
 use retold::log::{LogError, Reader, RunEvents};
@@ -33,24 +33,33 @@ impl From<EventError> for TableError {
     }
 }
 
-/// The tables of a run, read in one pass.
+/// What tables have besides what all have.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TableOptions {
+    /// With the whole prompt of each exchange.
+    pub prompts: bool,
+    /// With the decisions that the run has itself, whatever was accepted since, instead of those that are in force.
+    pub recorded: bool,
+}
+
+/// The tables of a run, read in one pass, and then the decisions that were accepted about its answers.
 pub struct RunTables {
     reader: Box<dyn Reader>,
     run: RunId,
     row: RunRow,
     events: RunEvents,
     labels: LabelColumns,
-    prompts: bool,
+    options: TableOptions,
     rows: WantedRows,
     join: DecisionJoin,
+    since: Option<DecisionsSince>,
     open: OpenExchanges,
     conversations: Conversations,
     is_read: bool,
 }
 
 impl RunTables {
-    /// The wanted tables of a run, with a column for each of the labels; `prompts`: with the whole prompt of each
-    /// exchange.
+    /// The wanted tables of a run, with a column for each of the labels.
     ///
     /// # Errors
     /// [`TableError`] if the beginning of the run cannot be read.
@@ -59,11 +68,11 @@ impl RunTables {
         run: RunId,
         wanted: &[Table],
         labels: LabelColumns,
-        prompts: bool,
+        options: TableOptions,
     ) -> Result<Self, TableError> {
         let row = RunRow::read(reader.as_mut(), run)?;
         let join = DecisionJoin::new(reader.as_mut(), run)?;
-        let columns = |table: &Table| (*table, table.columns(&labels, prompts));
+        let columns = |table: &Table| (*table, table.columns(&labels, options.prompts));
         let rows = WantedRows::new(wanted.iter().map(columns));
         Ok(RunTables {
             reader,
@@ -71,9 +80,10 @@ impl RunTables {
             row,
             events: RunEvents::new(run),
             labels,
-            prompts,
+            options,
             rows,
             join,
+            since: None,
             open: OpenExchanges::default(),
             conversations: Conversations::default(),
             is_read: false,
@@ -93,7 +103,7 @@ impl RunTables {
             }
             match self.next_event()? {
                 Some(event) => self.event(event)?,
-                None => self.end()?,
+                None => self.after_events()?,
             }
         }
     }
@@ -112,8 +122,9 @@ impl RunTables {
         }
         let decision = self.join.decision(self.reader.as_mut(), &stored)?;
         if let Some(decision) = decision {
-            let cells = decision_cells(self.row.id(), &self.labels, &decision);
-            return Ok(self.rows.add(Table::Decisions, &cells)?);
+            let about =
+                DecisionAbout { run: self.run, answer: decision.made.response, joined: decision };
+            return self.add_decision(&about);
         }
         let at = (stored.seq, stored.time);
         let hash = stored.hash;
@@ -142,6 +153,30 @@ impl RunTables {
         Ok(())
     }
 
+    /// The next decision that was accepted since the run, or the end.
+    fn after_events(&mut self) -> Result<(), TableError> {
+        if self.options.recorded || !self.rows.any(&[Table::Decisions]) {
+            return self.end();
+        }
+        let reader = self.reader.as_mut();
+        let since = match &mut self.since {
+            Some(since) => since,
+            since => since.insert(self.join.since(reader)?),
+        };
+        match since.next(reader)? {
+            Some(about) => self.add_decision(&about),
+            None => self.end(),
+        }
+    }
+
+    fn add_decision(&mut self, about: &DecisionAbout) -> Result<(), TableError> {
+        if !about.joined.in_force && !self.options.recorded {
+            return Ok(());
+        }
+        let cells = decision_cells((self.run, self.row.id()), &self.labels, about);
+        Ok(self.rows.add(Table::Decisions, &cells)?)
+    }
+
     fn add_question(&mut self, (seq, time): (Seq, Time)) -> Result<(), TableError> {
         if !self.rows.any(&[Table::Exchanges, Table::Messages, Table::Contents]) {
             return Ok(());
@@ -155,7 +190,7 @@ impl RunTables {
                 self.conversations.content(self.run, text, &mut self.rows)?;
             }
             exchange.asked = Some(asked);
-            exchange.request = self.prompts.then_some(request);
+            exchange.request = self.options.prompts.then_some(request);
         }
         self.open.add(exchange);
         Ok(())
@@ -180,8 +215,12 @@ impl RunTables {
     /// Writes the exchanges that can be.
     fn close(&mut self, is_end: bool) -> Result<(), TableError> {
         while let Some(exchange) = self.open.next(is_end) {
-            let cells =
-                exchange.cells(self.row.id(), self.row.study_model(), &self.labels, self.prompts);
+            let cells = exchange.cells(
+                self.row.id(),
+                self.row.study_model(),
+                &self.labels,
+                self.options.prompts,
+            );
             self.rows.add(Table::Exchanges, &cells)?;
         }
         Ok(())

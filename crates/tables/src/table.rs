@@ -55,11 +55,7 @@ const CALL: &[Listed] = &[("call", Text, "where in the experiment the question w
 
 /// What decisions begin with, before the labels.
 const DECIDED: &[Listed] = &[
-    (
-        "name",
-        Text,
-        "what was decided: the name that a program or a scorer gave, or the parser; an accepted decision has the name of the one in whose place it is",
-    ),
+    ("name", Text, "what was decided: the name that the decision was given, or else its parser's"),
     ("value", Json, "the value"),
 ];
 
@@ -155,6 +151,11 @@ const DECISIONS: &[Listed] = &[
         "in_force",
         Truth,
         "whether no later decision has taken its place: one that was accepted since, or that the program reported with the same name about the same answer",
+    ),
+    (
+        "accepted_in",
+        Text,
+        "the id of the run of accepted decisions in which its event is, if it was accepted since",
     ),
 ];
 

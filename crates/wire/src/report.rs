@@ -330,7 +330,7 @@ fn decision(session: &Session, decision: ReportedDecision) -> Result<ReportedOut
     let method = method.map_or(Ok("reported".to_owned()), |method| check_name("method", method))?;
     let ReportedAnswer { seq, call, sample } = answer(session, &response)?;
     let parser = json!({"name": REPORTED, "params": {"name": name}, "version": 1});
-    let by = DecidedBy { in_place_of: None, method, parser };
+    let by = DecidedBy { name: None, method, parser };
     let details = DecisionDetails { choice, reasoning, value: exact(value)?, warnings };
     Ok(ReportedOutcome::Decision { call, sample, response: seq, by, details })
 }

@@ -89,7 +89,7 @@ FROM (
 
 CREATE VIEW decisions AS
 SELECT d.run, d.seq, d.time, q.call, q.sample, json_extract(q.body, '$.labels') AS labels,
-  coalesce(json_extract(d.said, '$.in_place_of'), CASE
+  coalesce(json_extract(d.said, '$.name'), CASE
     WHEN d.parser = 'program' OR d.parser IN ('function', 'person', 'judge')
       AND json_type(d.said, '$.parser.params.name') = 'text'
     THEN json_extract(d.said, '$.parser.params.name') ELSE d.parser END, '?') AS name,

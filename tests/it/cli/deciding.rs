@@ -240,7 +240,7 @@ fn a_filter_is_run_for_the_command_line_and_never_for_a_recording() {
         "touch.sh",
         r#"touch was_here; while read -r line; do echo '{"value":"24"}'; done"#,
     );
-    let (checked, code) = place.json("check latest --parser-cmd ./touch.sh --accept");
+    let (checked, code) = place.json("check latest --parser-cmd ./touch.sh --name sum --accept");
     assert_eq!(code, 0, "{checked}");
     let new = checked["accepted"].as_str().unwrap().to_owned();
     std::fs::remove_file(place.path("was_here")).unwrap();
@@ -276,7 +276,7 @@ fn accepting_is_all_or_nothing() {
     let place = imported();
     let runs = |place: &Place| place.json("log").0["runs"].as_array().unwrap().len();
     script(&place, "fails.sh", r#"while read -r line; do echo '{"value":1}'; done; exit 1"#);
-    let said = place.run("check latest --parser-cmd ./fails.sh --accept");
+    let said = place.run("check latest --parser-cmd ./fails.sh --name sum --accept");
     assert_eq!((said.code, runs(&place)), (2, 2), "{}", said.err);
     let said = place.run("check answers.jsonl --parser game24 --accept");
     assert_said!(

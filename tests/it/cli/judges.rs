@@ -54,7 +54,7 @@ fn runs(place: &Place) -> Vec<(String, String)> {
 }
 
 fn decisions(place: &Place, run: &str) -> Vec<(String, String, bool)> {
-    let table = place.ok(&format!("table {run} --table decisions --as jsonl"));
+    let table = place.ok(&format!("table {run} --table decisions --as jsonl --recorded"));
     let rows = table.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     rows.map(|row| (text(&row["call"]), text(&row["text"]), row["in_force"] == true)).collect()

@@ -29,6 +29,7 @@ mod forgeries;
 mod forks;
 mod frozen;
 mod hostile;
+mod in_force;
 mod init;
 mod interrupted;
 mod json;

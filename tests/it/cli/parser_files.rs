@@ -100,7 +100,6 @@ fn what_cannot_be_decided_is_explained() {
     let place = Place::with_run();
     let parsers = |text: &str| format!("parsers:\n  - name: p\n    strategies:\n      - {text}\n");
     place.write("broken.yaml", parsers("{regex: '(a'}"));
-    place.write("taken.yaml", parsers("{}").replace("name: p", "name: game24"));
     place.write(
         "elsewhere.yaml",
         parsers("{}").replace("strategies", "for: {model: claude}\n    strategies"),
@@ -109,7 +108,6 @@ fn what_cannot_be_decided_is_explained() {
     let shown = place.session(&[
         "check latest --parsers missing.yaml",
         "check latest --parsers broken.yaml",
-        "check latest --parsers taken.yaml",
         "check latest --parsers elsewhere.yaml",
         "check latest --parsers fine.yaml --parser game24@2",
         "check latest --parsers fine.yaml --call solve/none",

@@ -252,7 +252,7 @@ fn the_same_decisions_are_accepted_once() {
     ];
     let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
     assert_said!("refolds_superseded", named(place.session(&shown)));
-    let since = place.json(&format!("audit {run} solve/0#0")).0["accepted_since"].clone();
+    let since = place.json(&format!("audit {run} solve/0#0")).0["in_force"][0].clone();
     assert_eq!(since["run"], last);
     let theirs = place.json(&format!("audit {last} solve/0#0")).0["decision"].clone();
     assert_eq!(since["value"], theirs["value"], "{theirs}");

@@ -24,7 +24,7 @@ fn reported(place: &Place, run: u8, votes: &[&str]) {
     let answer = collector.add_answer(asked, response, time, None).unwrap();
     let mut report = |name: &str, value: &str| {
         let parser = json!({"name": "program", "params": {"name": name}, "version": 1});
-        let by = DecidedBy { in_place_of: None, method: "reported".to_owned(), parser };
+        let by = DecidedBy { name: None, method: "reported".to_owned(), parser };
         let (value, warnings) = (value.into(), Vec::new());
         let details = DecisionDetails { choice: None, reasoning: None, value, warnings };
         collector.add_decision(answer, by, details).unwrap();
@@ -42,7 +42,7 @@ fn the_last_is_in_force_everywhere() {
     reported(&place, 0xa1, &["yes", "no"]);
     reported(&place, 0xa2, &["no"]);
     reported(&place, 0xa3, &["yes", "perhaps"]);
-    let table = place.ok("table a1a1 --table decisions --as jsonl");
+    let table = place.ok("table a1a1 --table decisions --as jsonl --recorded");
     let rows = table.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());
     let rows: Vec<String> =
         rows.map(|row| format!("{} {} {}", row["name"], row["value"], row["in_force"])).collect();

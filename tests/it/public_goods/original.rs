@@ -76,6 +76,7 @@ fn all_original_public_goods_runs_come_out_as_they_were() {
         let parsers = registry::studies().parsers();
         let by = decide::Again::Latest;
         let choice = Selection {
+            name: None,
             by,
             params: &ParserParams::Recorded,
             only: None,

@@ -61,7 +61,7 @@ impl ProgramRun {
     /// The program reports a decision about an answer.
     pub(crate) fn decided(&mut self, answer: Seq, name: &str, method: &str, value: Value) -> Seq {
         let parser = json!({"name": "program", "params": {"name": name}, "version": 1});
-        let by = DecidedBy { in_place_of: None, method: method.to_owned(), parser };
+        let by = DecidedBy { name: None, method: method.to_owned(), parser };
         let details =
             DecisionDetails { choice: None, reasoning: None, value, warnings: Vec::new() };
         self.collector.add_decision(answer, by, details).unwrap()

@@ -221,10 +221,10 @@ fn tokens_that_were_not_read_are_not_called_uncounted() {
     assert!(!stats.contains("by the server"), "{stats}");
 }
 
-/// A program of the user's is compared with a reported decision, and what it decides takes the place of that: for
+/// A program of the user's decides under a name that it is given, in the place of the reported decision with that name: for
 /// figures, tables, the audit and `show` alike, also where decisions are accepted about accepted ones.
 #[test]
-fn what_a_parser_program_decides_takes_the_place_of_what_was_reported() {
+fn a_program_decides_in_the_place_of_what_was_reported_under_its_name() {
     let (place, upstream) = (Place::new(), server("yes", 0));
     let ask = "
 for n in 1 2 3; do
@@ -246,7 +246,9 @@ done";
     );
     let accept = |run: &str, program: &str| {
         let command = format!("python3 {program}");
-        let said = place.with_path(&["check", run, "--parser-cmd", &command, "--accept", "--json"]);
+        let check =
+            ["check", run, "--parser-cmd", &command, "--name", "vote", "--accept", "--json"];
+        let said = place.with_path(&check);
         let checked: Value = serde_json::from_str(&said.out).unwrap();
         checked["accepted"].as_str().unwrap().to_owned()
     };
@@ -261,21 +263,29 @@ done";
     assert_eq!(share("yes"), 1.0);
     let second = accept(&first, "later.py");
     assert_eq!(share("maybe"), 1.0);
-    let in_force = |run: &str| {
-        let table = place.ok(&format!("table {run} --table decisions --as jsonl"));
+    let decided = |run: &str, recorded: &str| {
+        let table = place.ok(&format!("table {run} --table decisions --as jsonl{recorded}"));
         let rows = table.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());
         let rows = rows.filter(|row| row["call"] == "q/1");
         rows.map(|row| (row["name"].clone(), row["in_force"].clone())).collect::<Vec<_>>()
     };
     let row = |name: &str, in_force: bool| (json!(name), json!(in_force));
-    assert_eq!(in_force("asked"), [row("vote", false), row("mood", true)]);
-    assert_eq!(in_force(&first), [row("vote", false)]);
-    assert_eq!(in_force(&second), [row("vote", true)]);
+    let recorded = |run: &str| decided(run, " --recorded");
+    assert_eq!(recorded("asked"), [row("vote", false), row("mood", true)]);
+    assert_eq!(recorded(&first), [row("vote", false)]);
+    assert_eq!(recorded(&second), [row("vote", true)]);
+    assert_eq!(decided("asked", ""), [row("mood", true), row("vote", true)]);
+    for accepted in [&first, &second] {
+        assert_eq!(decided(accepted, ""), [row("vote", true)]);
+    }
     let (log, _) = place.json("log asked --kind DecisionMade");
-    for (event, replaced) in log["events"].as_array().unwrap().iter().zip([true, false]) {
+    for event in log["events"].as_array().unwrap().iter().take(2) {
         let (audit, _) = place.json(&format!("audit asked {}", event["seq"]));
-        let due = if replaced { json!(second) } else { Value::Null };
-        assert_eq!(audit["accepted_since"]["run"], due, "{audit}");
+        let in_force = audit["in_force"].as_array().unwrap().iter();
+        let in_force: Vec<_> = in_force.map(|it| (&it["name"], &it["value"], &it["run"])).collect();
+        let own = (&json!("mood"), &json!("no"), &log["run"]);
+        let accepted = (&json!("vote"), &json!("maybe"), &json!(second));
+        assert_eq!(in_force, [own, accepted], "{audit}");
     }
     let said = place.ok(&format!("show {second}"));
     let named =

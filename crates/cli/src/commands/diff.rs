@@ -15,7 +15,8 @@ use crate::views::differing::where_they_differ;
 use crate::views::facts::{EXCERPT, facts_text, more};
 use crate::views::run_figures;
 use retold::compare::{
-    CallDifference, CallPlace, Comparison, LaneDifference, RunSide, SettingDifference, compare,
+    CallDifference, CallPlace, Comparison, DecisionPlace, LaneDifference, RunSide,
+    SettingDifference, compare,
 };
 use retold::escaping::printable;
 use retold::event::{Event, ForkedFrom, RunStarted};
@@ -109,12 +110,15 @@ fn diff_text(
             Ok(difference.map_or_else(String::new, |difference| difference.diff()))
         }
         CallDifference::Answer | CallDifference::Decision => {
-            let seq = |place: &Option<CallPlace>| {
-                let place = place.as_ref()?;
-                if lane.what == CallDifference::Answer { place.end } else { place.decision }
+            let at = |run: RunId, place: &Option<CallPlace>| {
+                let CallPlace { end, decision, .. } = place.as_ref()?;
+                match lane.what {
+                    CallDifference::Answer => Some((run, (*end)?)),
+                    _ => decision.map(|DecisionPlace { run, seq }| (run, seq)),
+                }
             };
-            let one = excerpt(one, first, seq(&lane.one))?;
-            let other = excerpt(other, second, seq(&lane.other))?;
+            let one = excerpt(one, at(first, &lane.one))?;
+            let other = excerpt(other, at(second, &lane.other))?;
             Ok(format!("-{one}\n+{other}\n"))
         }
         CallDifference::OnlyInOne | CallDifference::OnlyInOther => Ok(String::new()),
@@ -122,8 +126,8 @@ fn diff_text(
 }
 
 /// A line about an answer or a decision.
-fn excerpt(reader: &mut dyn Reader, run: RunId, seq: Option<Seq>) -> Result<String, CliError> {
-    let Some(seq) = seq else { return Ok("(none)".to_owned()) };
+fn excerpt(reader: &mut dyn Reader, at: Option<(RunId, Seq)>) -> Result<String, CliError> {
+    let Some((run, seq)) = at else { return Ok("(none)".to_owned()) };
     let events = reader.events(run, Seq(seq.0.saturating_sub(1)), 1)?;
     let event = events.first().and_then(|stored| stored.event().ok());
     Ok(match event {
@@ -207,6 +211,7 @@ impl ComparedRuns {
             count_of(*lanes_alike, "lane"),
             group_digits(self.lanes.len() as u64)
         );
+        self.deciders(&mut text);
         self.lanes(most, &mut text);
         facts_text(facts, ["in the first run", "in the second"], most, &mut text);
         self.ends(&mut text);
@@ -218,6 +223,15 @@ impl ComparedRuns {
             false => text.push_str(&run_figures::tables(&self.figures)),
         }
         text
+    }
+
+    /// A line for each name under which the runs have decisions of different parsers.
+    fn deciders(&self, text: &mut String) {
+        let Comparison { one, other, deciders, .. } = &self.comparison;
+        for difference in deciders {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "note: {}", difference.text([*one, *other]));
+        }
     }
 
     fn settings(&self, settings: &[SettingDifference], most: usize, text: &mut String) {

@@ -12,12 +12,12 @@ use crate::global::Global;
 use crate::limits::prices;
 use crate::log_place::log_within;
 use crate::output::Output;
-use crate::parser::parser_file;
 use crate::runs::program::CLOSING;
 use crate::secret::new_secret;
 use crate::select;
 use crate::signal::Signals;
 use retold_serve::{PageToken, Reach, Site, SiteServer, SiteSource};
+use retold_study::parser_file::ParserFile;
 
 /// Show a log or a recording as a read-only page in the browser.
 ///
@@ -115,9 +115,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             }
         }
     };
-    let known = global.studies.parsers();
-    let parsers = parsers.iter().map(|path| parser_file(path, known));
-    let parsers = parsers.collect::<Result<Vec<_>, CliError>>()?;
+    let parsers = parsers.iter().map(|path| ParserFile::read(path));
+    let parsers = parsers.collect::<Result<Vec<_>, _>>()?;
     let site =
         Site::new(source, global.studies.clone(), prices, retold_archive::user_cache(), parsers);
     let site = Arc::new(site);

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use retold::decide::{NOTHING_FOUND, last_resort};
-use retold::decided::{JoinedDecision, decisions_about};
+use retold::decided::{DecisionAbout, decisions_about};
 use retold::event::DecidedBy;
 use retold::id::{RunId, Seq};
 use retold::log::{LogError, Reader};
@@ -141,17 +141,16 @@ impl RatedAnswers {
             answers: BTreeMap::new(),
         };
         let mut last_resorts = BTreeMap::new();
-        decisions_about(reader, run, |_, joined| found.add(joined, &mut last_resorts, parsers))?;
+        decisions_about(reader, run, |about| found.add(about, &mut last_resorts, parsers))?;
         Ok(found)
     }
 
     fn add(
         &mut self,
-        joined: JoinedDecision,
+        DecisionAbout { answer, joined, .. }: DecisionAbout,
         last_resorts: &mut BTreeMap<String, Option<&'static str>>,
         parsers: &Parsers,
     ) {
-        let Some(answer) = joined.accepted_as else { return };
         let by = &joined.made.by;
         let rater = (by.made_by(), by.decides().to_owned());
         let at = self.raters.iter().position(|known| *known == rater).unwrap_or_else(|| {

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use retold::decide::last_resort;
-use retold::decided::{DecidedQuestion, DecisionJoin, JoinedDecision};
+use retold::decided::{
+    DecidedQuestion, DecisionAbout, DecisionJoin, DecisionsSince, JoinedDecision,
+};
 use retold::event::{DecisionMade, Event, RequestSent};
-use retold::exchange::{DECISIONS, accepted_about};
 use retold::id::{CallPath, RunId, Sample, Seq};
 use retold::log::{LogError, Reader, RunEvents};
 use retold::parse::Parsers;
@@ -70,12 +71,9 @@ pub fn each_observation(
         cited: BTreeSet::new(),
         shared: BTreeSet::new(),
     };
-    observing.pass_on_run(reader, run, each)?;
-    // In a run of accepted decisions, the answers that later ones are about have other seqs.
-    let end = (started.experiment != DECISIONS).then_some(observing.end);
-    for accepted in accepted_about(reader, run)? {
-        observing.pass_on_decisions(reader, accepted, end, each)?;
-    }
+    let mut join = observing.pass_on_run(reader, run, each)?;
+    let since = join.since(reader)?;
+    observing.pass_on_decisions(reader, since, each)?;
     for question in observing.open.questions.into_values() {
         each(reader, Observation::Unanswered { question: &question })?;
     }
@@ -175,7 +173,7 @@ impl Observing<'_> {
         reader: &mut dyn Reader,
         run: RunId,
         each: &mut Receive<'_>,
-    ) -> Result<(), LogError> {
+    ) -> Result<DecisionJoin, LogError> {
         let mut join = DecisionJoin::new(reader, run)?;
         let mut events = RunEvents::new(run);
         while let Some(stored) = events.next(reader)? {
@@ -221,22 +219,18 @@ impl Observing<'_> {
                 decided.iter().try_for_each(|decided| decided.pass_on(reader, each))?;
             }
         }
-        Ok(())
+        Ok(join)
     }
 
     /// Passes on decisions that were accepted about its answers, as far as these were read.
     fn pass_on_decisions(
         &mut self,
         reader: &mut dyn Reader,
-        run: RunId,
-        end: Option<Seq>,
+        mut since: DecisionsSince,
         each: &mut Receive<'_>,
     ) -> Result<(), LogError> {
-        let mut join = DecisionJoin::new(reader, run)?;
-        let mut events = RunEvents::new(run);
-        while let Some(stored) = events.next(reader)? {
-            let Some(joined) = join.decision(reader, &stored)? else { continue };
-            if end.zip(joined.accepted_as).is_some_and(|(end, answer)| answer > end) {
+        while let Some(DecisionAbout { answer, joined, .. }) = since.next(reader)? {
+            if answer > self.end {
                 continue;
             }
             let decided = self.observe(joined);

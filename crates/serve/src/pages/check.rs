@@ -117,8 +117,14 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
             (None, None) => Again::Latest,
         };
         let params = ParserParams::default();
-        let choice =
-            Selection { by, params: &params, only: None, choices: Choices::First, parsers };
+        let choice = Selection {
+            by,
+            params: &params,
+            only: None,
+            choices: Choices::First,
+            name: None,
+            parsers,
+        };
         let mut done = 0;
         let checked = check::<CheckError>(reader.as_mut(), run, choice, |_, _| {
             done += 1;

@@ -1,5 +1,6 @@
 //! The pages, one file each: a function from a request to a `struct`, and a template of the same name.
 
+mod accepted;
 mod agreement;
 mod check;
 pub(crate) mod compare;

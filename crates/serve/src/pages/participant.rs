@@ -7,6 +7,7 @@ use retold::id::{CallPath, Seq};
 use retold::log::{EventFilter, LogError, each_event_at};
 use serde::Serialize;
 
+use super::accepted::AcceptedView;
 use super::row::{ListedEvent, row};
 use super::{PageReply, RunPageRequest, excerpt};
 use crate::decision_columns::DecisionColumns;
@@ -62,6 +63,8 @@ struct StoryStep {
     value: Option<String>,
     /// Whether the decision is the answer as it is.
     verbatim: bool,
+    /// The decisions that were accepted since and are in force.
+    accepted: Vec<AcceptedView>,
     facts: Vec<ListedEvent>,
 }
 
@@ -151,7 +154,12 @@ pub(super) fn page(mut of: RunPageRequest<'_>, name: &str) -> Result<PageReply, 
                 .and_then(|request| request.messages().pop())
                 .unwrap_or_else(|| ("?".to_owned(), "the prompt is missing".to_owned()));
             places.insert(seq, steps.len());
+            let accepted = match &accepted {
+                Some(_) => of.accepted(&sent.call, sent.sample)?,
+                None => Vec::new(),
+            };
             steps.push(StoryStep {
+                accepted,
                 call: sent.call.to_string(),
                 sample: sent.sample,
                 seq,

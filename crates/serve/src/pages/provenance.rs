@@ -7,6 +7,7 @@ use retold::event::Event;
 use retold::id::Seq;
 use serde::Serialize;
 
+use super::accepted::AcceptedView;
 use super::row::{fact_name, fact_text};
 use super::{PageReply, RunPageRequest, excerpt};
 use crate::error::PageError;
@@ -41,6 +42,8 @@ struct ProvenancePage {
     facts: Vec<ProvenanceNode>,
     /// Texts of the run that are in the prompt word for word.
     same_text: Vec<SameText>,
+    /// The decisions that were accepted since and are in force.
+    accepted: Vec<AcceptedView>,
     graph: Graph,
 }
 
@@ -134,6 +137,7 @@ pub(super) fn page(mut of: RunPageRequest<'_>, seq: Seq) -> Result<PageReply, Pa
             (true, *complete)
         }
     };
+    let accepted = of.accepted(call, *sample)?;
     let graph = graph(&of, &audit, &prompts, &facts);
     let mut same_text = Vec::new();
     for found in audit.same_text.iter().take(50) {
@@ -161,6 +165,7 @@ pub(super) fn page(mut of: RunPageRequest<'_>, seq: Seq) -> Result<PageReply, Pa
         more,
         facts,
         same_text,
+        accepted,
         graph,
     };
     of.page("provenance", title, false, data)

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::doubt::ReadingDoubt;
+use super::doubt::{Excerpt, ReadingDoubt};
 use super::fields::Pick;
 use retold::parse::FoundValue;
 
@@ -31,7 +31,8 @@ pub(super) fn agreed(found: impl Iterator<Item = Candidate>) -> Option<Candidate
         known = Some(match (known, next) {
             (None, next) => next,
             (Some(Candidate::Certain(one)), Candidate::Certain(other)) if one != other => {
-                Candidate::Doubtful(ReadingDoubt::Several(one.to_string(), other.to_string()))
+                let [one, other] = [one, other].map(|it| Excerpt::new(&it.to_string()));
+                Candidate::Doubtful(ReadingDoubt::Several(one, other))
             }
             (Some(Candidate::Certain(_)), next) => next,
             (Some(doubt), _) => doubt,

@@ -1,5 +1,7 @@
 //! Digits that something joins: `1,000`, `1.234,56`, `1 234 567`.
 
+use std::ops::Range;
+
 use super::fields::DecimalMark;
 
 /// The joiner between two groups of digits.
@@ -37,10 +39,19 @@ const JOINERS: [(&str, Joiner); 15] = [
     (" ", Joiner::Space),
 ];
 
+/// A number, and where the text has it with everything that belongs to it, in bytes.
+#[derive(Debug)]
+pub(super) struct WrittenNumber {
+    pub(super) at: Range<usize>,
+    pub(super) text: String,
+}
+
 /// Groups of digits, with what joins each to the one before.
 pub(super) struct DigitGroups<'t> {
     first: &'t str,
-    more: Vec<(Joiner, &'t str)>,
+    start: usize,
+    /// The joiner, as it is written, and the digits after it.
+    more: Vec<(Joiner, &'static str, &'t str)>,
     end: usize,
     decimal: DecimalMark,
 }
@@ -50,10 +61,10 @@ impl<'t> DigitGroups<'t> {
     pub(super) fn at(text: &'t str, start: usize, decimal: DecimalMark) -> Self {
         let first = digits(text, start);
         let end = start + first.len();
-        let mut groups = DigitGroups { first, more: Vec::new(), end, decimal };
-        while let Some((joiner, next)) = groups.next(text) {
-            groups.more.push((joiner, next));
-            groups.end += next.len();
+        let mut groups = DigitGroups { first, start, more: Vec::new(), end, decimal };
+        while let Some((joiner, written, next)) = groups.next(text) {
+            groups.more.push((joiner, written, next));
+            groups.end += written.len() + next.len();
         }
         groups
     }
@@ -63,8 +74,8 @@ impl<'t> DigitGroups<'t> {
         self.end
     }
 
-    /// The next group; `end` is moved to its first digit.
-    fn next(&mut self, text: &'t str) -> Option<(Joiner, &'t str)> {
+    /// The next group.
+    fn next(&self, text: &'t str) -> Option<(Joiner, &'static str, &'t str)> {
         let rest = text.get(self.end..)?;
         let (written, joiner) = JOINERS.iter().find(|(written, _)| rest.starts_with(written))?;
         let joiner = match (self.decimal, joiner) {
@@ -77,43 +88,41 @@ impl<'t> DigitGroups<'t> {
         let fits = joiner != Joiner::Space
             || next.len() == 3
                 && self.first.len() <= 3
-                && self.more.last().is_none_or(|(joiner, _)| *joiner == Joiner::Space);
-        (fits && !next.is_empty()).then(|| {
-            self.end += written.len();
-            (joiner, next)
-        })
+                && self.more.last().is_none_or(|(joiner, ..)| *joiner == Joiner::Space);
+        (fits && !next.is_empty()).then_some((joiner, written, next))
     }
 
     /// True if there is a point before three digits, which in an amount of money may be thousands.
     pub(super) fn is_like_thousands(&self) -> bool {
-        matches!(self.more.as_slice(), [(Joiner::Point, _)]) && self.are_thousands(1)
+        matches!(self.more.as_slice(), [(Joiner::Point, ..)]) && self.are_thousands(1)
     }
 
     /// The numbers, without signs; `None` if they could be others.
-    pub(super) fn numbers(&self) -> Option<Vec<String>> {
-        let Some((last_joiner, last)) = self.more.last() else {
-            return Some(vec![self.first.to_owned()]);
+    pub(super) fn numbers(&self) -> Option<Vec<WrittenNumber>> {
+        let one = |text| Some(vec![WrittenNumber { at: self.start..self.end, text }]);
+        let Some((last_joiner, _, last)) = self.more.last() else {
+            return one(self.first.to_owned());
         };
         let (joiner, count) = (self.more[0].0, self.more.len());
-        let is_one_kind = self.more.iter().all(|(other, _)| *other == joiner);
+        let is_one_kind = self.more.iter().all(|(other, ..)| *other == joiner);
         if is_one_kind && self.are_thousands(count) {
             match joiner {
                 Joiner::Point if count == 1 => {}
                 // `1 234` may be two numbers; `1 234 567` hardly is three.
                 Joiner::Space if count == 1 || self.first.len() == 3 => return None,
-                _ => return Some(vec![self.join(count)]),
+                _ => return one(self.join(count)),
             }
         }
         if count == 1 && matches!(joiner, Joiner::Point | Joiner::LatexComma) {
-            return Some(vec![format!("{}.{last}", self.first)]);
+            return one(format!("{}.{last}", self.first));
         }
         let before = count - 1;
         if before > 0
-            && self.more[..before].iter().all(|(other, _)| *other == joiner)
+            && self.more[..before].iter().all(|(other, ..)| *other == joiner)
             && self.are_thousands(before)
             && has_decimals(joiner, before, *last_joiner)
         {
-            return Some(vec![format!("{}.{last}", self.join(before))]);
+            return one(format!("{}.{last}", self.join(before)));
         }
         self.list()
     }
@@ -122,37 +131,46 @@ impl<'t> DigitGroups<'t> {
     fn are_thousands(&self, count: usize) -> bool {
         self.first.len() <= 3
             && !self.first.starts_with('0')
-            && self.more[..count].iter().all(|(_, digits)| digits.len() == 3)
+            && self.more[..count].iter().all(|(.., digits)| digits.len() == 3)
     }
 
     fn join(&self, count: usize) -> String {
         std::iter::once(self.first)
-            .chain(self.more[..count].iter().map(|(_, digits)| *digits))
+            .chain(self.more[..count].iter().map(|(.., digits)| *digits))
             .collect()
     }
 
     /// Several numbers with commas or fixed spaces between them, if they cannot be anything else.
-    fn list(&self) -> Option<Vec<String>> {
-        let mut numbers = vec![self.first.to_owned()];
+    fn list(&self) -> Option<Vec<WrittenNumber>> {
+        let mut end = self.start + self.first.len();
+        let number = |end: usize, digits: &str| WrittenNumber {
+            at: end - digits.len()..end,
+            text: digits.to_owned(),
+        };
+        let mut numbers = vec![number(end, self.first)];
         let (mut commas, mut points) = (0, 0);
-        for (joiner, digits) in &self.more {
+        for (joiner, written, digits) in &self.more {
+            end += written.len() + digits.len();
             match joiner {
                 Joiner::Point => {
                     points += 1;
-                    let number = numbers.last_mut().filter(|number| !number.contains('.'))?;
-                    *number = format!("{number}.{digits}");
+                    let number = numbers.last_mut().filter(|it| !it.text.contains('.'))?;
+                    number.text = format!("{}.{digits}", number.text);
+                    number.at.end = end;
                     continue;
                 }
                 Joiner::Comma => commas += 1,
                 Joiner::FixedSpace => {}
                 Joiner::Space | Joiner::LatexComma | Joiner::Separator => return None,
             }
-            numbers.push((*digits).to_owned());
+            numbers.push(number(end, digits));
         }
         // A comma before three digits may separate thousands, a single one decimals.
         let is_list = commas != 1 || points > 0;
-        let has_thousands =
-            self.more.iter().any(|(joiner, digits)| *joiner == Joiner::Comma && digits.len() == 3);
+        let has_thousands = self
+            .more
+            .iter()
+            .any(|(joiner, _, digits)| *joiner == Joiner::Comma && digits.len() == 3);
         (is_list && !has_thousands).then_some(numbers)
     }
 }

@@ -5,24 +5,35 @@ use retold::escaping::printable;
 /// How much of an answer a warning shows, in characters.
 const SHOWN: usize = 40;
 
+/// The beginning of a part of an answer, made harmless to display. Many doubts may be about one part,
+/// which may be as long as the answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Excerpt(String);
+
+impl Excerpt {
+    pub(super) fn new(text: &str) -> Self {
+        Excerpt(printable(text, SHOWN))
+    }
+}
+
 /// The warnings of a decision besides the repairs of JSON.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ReadingDoubt {
     /// Digits that are not certainly one number.
-    #[error("{:?} is not certainly one number, so no number was read there", printable(.0, SHOWN))]
-    Number(String),
+    #[error("{:?} is not certainly one number, so no number was read there", .0.0)]
+    Number(Excerpt),
     /// A fraction of another top than that of the scale, a range, or about a number.
-    #[error("{:?} is not one value of the scale, so no number was read there", printable(.0, SHOWN))]
-    Scale(String),
+    #[error("{:?} is not one value of the scale, so no number was read there", .0.0)]
+    Scale(Excerpt),
     /// Two values where one was expected.
-    #[error("{} and {} were found in one place, so nothing was read there", printable(.0, SHOWN), printable(.1, SHOWN))]
-    Several(String, String),
+    #[error("{} and {} were found in one place, so nothing was read there", .0.0, .1.0)]
+    Several(Excerpt, Excerpt),
     /// A value that a text denies.
-    #[error("{:?} is a negation, so nothing was read there", printable(.0, SHOWN))]
-    Negated(String),
+    #[error("{:?} is a negation, so nothing was read there", .0.0)]
+    Negated(Excerpt),
     /// An option of one letter that may be a word.
-    #[error("the letter of {:?} may be a word, so no option was read there", printable(.0, SHOWN))]
-    Letter(String),
+    #[error("the letter of {:?} may be a word, so no option was read there", .0.0)]
+    Letter(Excerpt),
     /// A value of JSON that ends where the answer does.
     #[error("the JSON is cut off in the value, so nothing was read there")]
     CutJson,

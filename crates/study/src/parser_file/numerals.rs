@@ -16,7 +16,7 @@
 
 use std::ops::Range;
 
-use super::digit_group::DigitGroups;
+use super::digit_group::{DigitGroups, WrittenNumber};
 use super::fields::DecimalMark;
 use super::number_context::{NumberEnd, NumberStart, is_fraction};
 use super::plain_text::pieces;
@@ -74,12 +74,11 @@ fn read(text: &str, start: usize, decimal: DecimalMark, found: &mut Vec<Numeral>
     let has_currency = begin.has_currency || end.has_currency;
     let is_doubtful =
         begin.is_doubtful || end.is_doubtful || has_currency && groups.is_like_thousands();
-    let at = begin.at..end.at;
     match if is_doubtful { None } else { certain(&groups, &begin, &end) } {
-        Some(numbers) => found.extend(
-            numbers.into_iter().map(|number| Numeral { at: at.clone(), number: Some(number) }),
-        ),
-        None => found.push(Numeral { at, number: None }),
+        Some(numbers) => {
+            found.extend(numbers.into_iter().map(|it| Numeral { at: it.at, number: Some(it.text) }))
+        }
+        None => found.push(Numeral { at: begin.at..end.at, number: None }),
     }
     end.at
 }
@@ -89,21 +88,27 @@ fn certain(
     groups: &DigitGroups<'_>,
     begin: &NumberStart,
     end: &NumberEnd<'_>,
-) -> Option<Vec<String>> {
+) -> Option<Vec<WrittenNumber>> {
     let mut numbers = groups.numbers()?;
     if begin.has_point {
         match numbers.as_mut_slice() {
-            [fraction] if fraction.bytes().all(|byte| byte.is_ascii_digit()) => {
-                fraction.insert_str(0, "0.");
+            [fraction] if fraction.text.bytes().all(|byte| byte.is_ascii_digit()) => {
+                fraction.text.insert_str(0, "0.");
             }
             _ => return None,
         }
     }
-    if let (Some(exponent), Some(last)) = (end.exponent, numbers.last_mut()) {
-        *last = scale(last, exponent)?;
+    if let Some(last) = numbers.last_mut() {
+        last.at.end = end.at;
+        if let Some(exponent) = end.exponent {
+            last.text = scale(&last.text, exponent)?;
+        }
     }
-    if let (true, Some(first)) = (begin.is_negative, numbers.first_mut()) {
-        first.insert(0, '-');
+    if let Some(first) = numbers.first_mut() {
+        first.at.start = begin.at;
+        if begin.is_negative {
+            first.text.insert(0, '-');
+        }
     }
     Some(numbers)
 }
@@ -128,6 +133,14 @@ mod tests {
             None => format!("[{}]", text[numeral.at].trim()),
         });
         shown.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn each_number_of_a_list_has_its_own_place() {
+        let text = "-4.5,5,6e2";
+        let found = numerals(text, DecimalMark::Point, &[]).into_iter();
+        let places: Vec<&str> = found.map(|numeral| &text[numeral.at]).collect();
+        assert_eq!(places, ["-4.5", "5", "6e2"]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::candidate::{Candidate, Mention};
-use super::doubt::ReadingDoubt;
+use super::doubt::{Excerpt, ReadingDoubt};
 use super::fields::LetterCase;
 use super::letter::LetterMention;
 use super::negation::Clauses;
@@ -159,12 +159,12 @@ impl Options {
                 LetterMention::Option => {}
                 LetterMention::Word => return None,
                 LetterMention::Unclear(written) => {
-                    return Some(Candidate::Doubtful(ReadingDoubt::Letter(written)));
+                    return Some(Candidate::Doubtful(ReadingDoubt::Letter(Excerpt::new(&written))));
                 }
             }
         }
         Some(match clauses.negation(found) {
-            Some(written) => Candidate::Doubtful(ReadingDoubt::Negated(written.to_owned())),
+            Some(written) => Candidate::Doubtful(ReadingDoubt::Negated(Excerpt::new(written))),
             None => Candidate::Certain(Value::from(self.written[option].text.as_str())),
         })
     }

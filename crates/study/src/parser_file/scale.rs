@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::candidate::{Candidate, Mention};
-use super::doubt::ReadingDoubt;
+use super::doubt::{Excerpt, ReadingDoubt};
 use super::fields::NumberFields;
 use super::negation::Clauses;
 use super::numerals::{Numeral, numerals};
@@ -70,7 +70,7 @@ fn candidate(
     let numbers: Option<Vec<&str>> = linked.iter().map(|it| it.number.as_deref()).collect();
     let at = linked.first()?.at.start..linked.last()?.at.end;
     let doubt = || {
-        let written = text.get(at.clone()).unwrap_or("").to_owned();
+        let written = Excerpt::new(text.get(at.clone()).unwrap_or(""));
         Some(Candidate::Doubtful(ReadingDoubt::Scale(written)))
     };
     let is_end = |number: &str, end: Option<f64>| number.parse::<f64>().ok() == end;
@@ -92,7 +92,7 @@ fn candidate(
     let found = words.partition_point(|word| word.end() <= at.start)
         ..words.partition_point(|word| word.at < at.end);
     Some(match clauses.negation(found) {
-        Some(written) => Candidate::Doubtful(ReadingDoubt::Negated(written.to_owned())),
+        Some(written) => Candidate::Doubtful(ReadingDoubt::Negated(Excerpt::new(written))),
         None => Candidate::Certain(value),
     })
 }

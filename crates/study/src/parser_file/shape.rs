@@ -3,7 +3,7 @@
 use serde_json::{Number, Value};
 
 use super::candidate::{Candidate, Mention, agreed};
-use super::doubt::ReadingDoubt;
+use super::doubt::{Excerpt, ReadingDoubt};
 use super::fields::{NumberFields, StrategyFields};
 use super::numerals::numerals;
 use super::options::Options;
@@ -97,7 +97,7 @@ impl Shape {
                 let candidate = |at: std::ops::Range<usize>, number: Option<String>| match number {
                     Some(number) => range.read(&number).map(Candidate::Certain),
                     None => {
-                        let written = text.get(at).unwrap_or("").trim().to_owned();
+                        let written = Excerpt::new(text.get(at).unwrap_or("").trim());
                         Some(Candidate::Doubtful(ReadingDoubt::Number(written)))
                     }
                 };

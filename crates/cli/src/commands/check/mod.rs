@@ -22,7 +22,8 @@ use retold::decide::Choices;
 use retold::id::CallPath;
 
 /// The options that only make sense for runs.
-const FOR_RUNS: [&str; 10] = [
+const FOR_RUNS: [&str; 11] = [
+    "name",
     "params_from",
     "call",
     "choice",
@@ -65,7 +66,8 @@ pub(crate) struct Args {
     /// number of one, counted from 0. Each is one text to parse, and has its own decision.
     #[arg(long, value_name = "WHICH", default_value = "first")]
     choice: Choices,
-    /// Record the new decisions as a new run, which refers to the original run and its answers. The
+    /// Record the new decisions as a new run, which refers to the original run and its answers. They
+    /// are in force instead of those with the same name, beside those with other names. The
     /// original run is not changed. With this, changes do not affect the exit code. No run is
     /// recorded if the original run already has the same decisions, or if the same ones were the
     /// last to be accepted.
@@ -98,8 +100,9 @@ pub(crate) struct Args {
     #[arg(conflicts_with_all = ["parser", "parser_cmd", "parsers", "params", "params_from", "call", "choice", "refold",
         "fail_on", "snapshots"])]
     decisions: Option<PathBuf>,
-    /// With --decisions: what was decided, with its version, such as vote@4.
-    #[arg(long, value_name = "NAME", requires = "decisions")]
+    /// The name of the new decisions, instead of their parser's: they are compared with the recorded ones of this name, and
+    /// replace only these once they are accepted. For --decisions, with a version, such as vote@4.
+    #[arg(long, value_name = "NAME")]
     name: Option<String>,
     /// With --decisions: what decided, such as the function `votes.last_word`. It is recorded with them.
     #[arg(long, value_name = "WHAT", requires = "decisions")]

@@ -1,5 +1,6 @@
 //! What checking a run gave, for people and as JSON.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use serde_json::{Value, json};
@@ -11,12 +12,49 @@ use crate::select::RunSource;
 use crate::views::changed::{list, side};
 use crate::views::left::{left_alone, left_as_json};
 use retold::check::{DecisionCheck, DecisionPart, DecisionSide, New};
+use retold::escaping::printable;
 use retold::id::RunId;
+
+/// How much of a name is shown.
+const SHOWN: usize = 40;
+
+/// The names of decisions: of those that were compared, and of the new ones.
+#[derive(Default)]
+pub(super) struct DecisionNames {
+    from: BTreeSet<String>,
+    to: BTreeSet<String>,
+}
+
+impl DecisionNames {
+    /// Adds those of one new decision and of the one that it is compared with.
+    pub(super) fn add(&mut self, from: Option<&str>, to: &str) {
+        if let Some(from) = from.filter(|from| !self.from.contains(*from)) {
+            self.from.insert(from.to_owned());
+        }
+        if !self.to.contains(to) {
+            self.to.insert(to.to_owned());
+        }
+    }
+
+    /// The names of the accepted decisions, and of those beside which they are in force.
+    fn text(&self) -> String {
+        let join = |names: Vec<&String>| {
+            names.into_iter().map(|name| printable(name, SHOWN)).collect::<Vec<_>>().join(", ")
+        };
+        let to = join(self.to.iter().collect());
+        let beside = join(self.from.difference(&self.to).collect());
+        match beside.as_str() {
+            "" => format!("as {to}"),
+            _ => format!("as {to}, beside {beside}, which --name would replace"),
+        }
+    }
+}
 
 /// The results for one run.
 pub(super) struct CheckResults {
     pub(super) source: RunSource,
     pub(super) checked: DecisionCheck,
+    pub(super) names: DecisionNames,
     pub(super) accepted: Option<RunId>,
     /// The run in which the same decisions were accepted before.
     pub(super) known: Option<RunId>,
@@ -50,8 +88,16 @@ impl CheckResults {
 
 /// The results, as JSON.
 pub(super) fn object(found: &CheckResults) -> Value {
-    let CheckResults { source, checked, accepted, known, earlier, is_nothing_new: _, refolded } =
-        found;
+    let CheckResults {
+        source,
+        checked,
+        names,
+        accepted,
+        known,
+        earlier,
+        is_nothing_new: _,
+        refolded,
+    } = found;
     let DecisionCheck {
         run,
         new,
@@ -83,6 +129,8 @@ pub(super) fn object(found: &CheckResults) -> Value {
         "accepted_earlier": earlier,
         "parser_from": parser_from.join(", "),
         "parser_to": parser_to.join(", "),
+        "names_from": names.from,
+        "names": names.to,
         "decisions": decisions,
         "flips": flipped.len(),
         "changed": parts.collect::<serde_json::Map<_, _>>(),
@@ -100,7 +148,7 @@ pub(super) fn object(found: &CheckResults) -> Value {
 
 /// The results, for people; at most so many changed decisions and new ones.
 pub(super) fn text(found: &CheckResults, most: usize) -> String {
-    let CheckResults { source, checked, accepted, known, earlier, is_nothing_new, refolded } =
+    let CheckResults { source, checked, names, accepted, known, earlier, is_nothing_new, refolded } =
         found;
     let DecisionCheck {
         run: _,
@@ -221,12 +269,13 @@ pub(super) fn text(found: &CheckResults, most: usize) -> String {
     }
     if let Some(run) = accepted {
         let made = count_of(decisions + new.len() as u64, "decision");
-        let _ = writeln!(out, "\nrun {run}: {made} accepted; {name} is as it was");
+        let as_names = names.text();
+        let _ = writeln!(out, "\nrun {run}: {made} accepted {as_names}; {name} is as it was");
         if !earlier.is_empty() {
             let runs: Vec<String> = earlier.iter().map(ToString::to_string).collect();
             let _ = writeln!(
                 out,
-                "decisions about its answers were accepted before, in run {}; where they are about the same answer, the new ones are in force",
+                "decisions about its answers were accepted before, in run {}; where they have the same name and are about the same answer, the new ones are in force",
                 runs.join(", ")
             );
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Args;
-use super::results::CheckResults;
+use super::results::{CheckResults, DecisionNames};
 use super::shown::ShownChecks;
 
 use crate::error::{CliError, Status};
@@ -30,6 +30,7 @@ use retold::run::OtherDecision;
 /// What one run was checked with, and what came of it.
 struct CheckedRun {
     checked: DecisionCheck,
+    names: DecisionNames,
     accepted: Option<AcceptedRun>,
     is_nothing_new: bool,
     /// The changes that the new decisions would make in the run, if they are wanted.
@@ -37,6 +38,10 @@ struct CheckedRun {
 }
 
 pub(super) fn run(args: &Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    if args.accept && args.parser.parser_cmd.is_some() && args.name.is_none() {
+        return Err(CliError::usage("the decisions of a program have no name of their own")
+            .hint("--name NAME gives them one; it replaces only decisions with this name"));
+    }
     let parsers = args.parser.choice(global.studies.parsers())?;
     let params = args.parser.params()?;
     // Accepted decisions are written to the log.
@@ -150,7 +155,7 @@ fn store_accepted(
     done: CheckedRun,
     global: &Global,
 ) -> Result<CheckResults, CliError> {
-    let CheckedRun { checked, accepted, is_nothing_new, refolded } = done;
+    let CheckedRun { checked, names, accepted, is_nothing_new, refolded } = done;
     let accepted = accepted.filter(|accepted| !accepted.is_empty());
     let (mut stored, mut known, mut earlier) = (None, None, Vec::new());
     if let Some(accepted) = accepted {
@@ -159,7 +164,7 @@ fn store_accepted(
         (stored, known) = accepting::store(accepted, backend.as_ref())?;
     }
     let accepted = stored;
-    Ok(CheckResults { source, checked, accepted, known, earlier, is_nothing_new, refolded })
+    Ok(CheckResults { source, checked, names, accepted, known, earlier, is_nothing_new, refolded })
 }
 
 /// Checks one run. Accepted decisions are dropped if the run has them already, by the same parsers with the same
@@ -173,16 +178,21 @@ fn one<'a>(
     let parsers = global.studies.parsers();
     let mut accepted = args.accept.then(|| accepting::begin(source)).transpose()?;
     let (only, choices) = (args.call.as_ref(), args.choice);
-    let selection = Selection { by, params, only, choices, parsers };
+    let name = args.name.as_deref();
+    let selection = Selection { by, params, only, choices, name, parsers };
     let mut reader = source.checked_reader()?;
     let (mut is_same, mut different) = (true, BTreeMap::new());
+    let mut names = DecisionNames::default();
     let replaced = match args.accept {
         true => replaced_decisions(&mut reader, source.run)?,
         false => BTreeSet::new(),
     };
     let checked = check(&mut reader, source.run, selection, |reader, made| {
         let RevisedDecision { answer, recorded, by, .. } = made;
-        is_same &= recorded.as_ref() == Some(by);
+        let name = accepted_name(made, name);
+        let from = answer.decision.as_ref().map(|(_, made)| made.by.decides());
+        is_same &= recorded.as_ref() == Some(by) && from == Some(name);
+        names.add(from, name);
         is_same &= answer.decision.as_ref().is_none_or(|(seq, _)| !replaced.contains(seq));
         // A study decides about the first choice.
         let is_first = made.answer.choice.at == 0;
@@ -193,7 +203,7 @@ fn one<'a>(
             different.insert((made.answer.call.clone(), made.answer.sample), other);
         }
         match &mut accepted {
-            Some(accepted) => accept(accepted, reader, source.run, made),
+            Some(accepted) => accept(accepted, reader, (source.run, name), made),
             None => Ok(()),
         }
     })?;
@@ -201,7 +211,7 @@ fn one<'a>(
     let is_nothing_new = is_known && accepted.as_ref().is_some_and(|new| !new.is_empty());
     let accepted = accepted.filter(|_| !is_known);
     let refolded = prices.map(|prices| refold(source, different, prices, global)).transpose()?;
-    Ok(CheckedRun { checked, accepted, is_nothing_new, refolded })
+    Ok(CheckedRun { checked, names, accepted, is_nothing_new, refolded })
 }
 
 /// A decision, if it is not the recorded one. An answer without a decision has none to replace.
@@ -215,11 +225,20 @@ fn other_decision(made: &RevisedDecision) -> Option<OtherDecision> {
     (!is_same).then_some(OtherDecision { method, value, reasoning, warnings })
 }
 
+/// The name of a new decision: the one that is wanted, or that the same parser's decision was given before, or the parser's.
+fn accepted_name<'a>(made: &'a RevisedDecision, wanted: Option<&'a str>) -> &'a str {
+    let RevisedDecision { answer, recorded, by, .. } = made;
+    let is_same_parser = recorded.as_ref().is_some_and(|recorded| recorded.name == by.name);
+    let known = answer.decision.as_ref().filter(|_| is_same_parser);
+    let known = known.and_then(|(_, made)| made.by.name.as_deref());
+    wanted.or(known).unwrap_or(&by.name)
+}
+
 /// Adds a decision to the accepted ones.
 fn accept(
     accepted: &mut AcceptedRun,
     reader: &mut dyn Reader,
-    run: RunId,
+    (run, name): (RunId, &str),
     made: &RevisedDecision,
 ) -> Result<(), CliError> {
     let RevisedDecision { answer, by, now, .. } = made;
@@ -229,8 +248,7 @@ fn accept(
     let AnswerDecision { method, value, reasoning, warnings, .. } = now.clone();
     let parser = serde_json::to_value(by)
         .map_err(|e| CliError::usage(format!("the parser cannot be written as JSON: {e}")))?;
-    let recorded = answer.decision.as_ref().map(|(_, made)| made.by.decides());
-    let in_place_of = recorded.filter(|name| *name != by.name).map(str::to_owned);
+    let name = (name != by.name).then(|| name.to_owned());
     let decision = AcceptedDecision {
         call: answer.call.clone(),
         sample: answer.sample,
@@ -238,7 +256,7 @@ fn accept(
         content: answer.content.clone(),
         seq: answer.seq,
         beside: answer.beside.clone(),
-        by: DecidedBy { in_place_of, method, parser },
+        by: DecidedBy { name, method, parser },
         details: DecisionDetails {
             choice: answer.choice.among_several(),
             reasoning,

@@ -45,7 +45,14 @@ fn write_snapshots(
     let params = args.parser.params()?;
     let parsers = global.studies.parsers();
     let (by, only) = (choice.again(), args.call.as_ref());
-    let selection = Selection { by, params: &params, only, choices: args.choice, parsers };
+    let selection = Selection {
+        by,
+        params: &params,
+        only,
+        choices: args.choice,
+        name: args.name.as_deref(),
+        parsers,
+    };
     let mut reader = source.checked_reader()?;
     let seen = of_run(&mut reader, source.run, selection, folder).map_err(|e| match e {
         SnapshotError::Nothing(left) => left::nothing(source, &left, args.call.as_ref(), parsers),

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use rayon::prelude::*;
 use retold_tables::write::{TableFormat, WriteError, writer};
-use retold_tables::{LabelColumns, RunTables, Table, TableError};
+use retold_tables::{LabelColumns, RunTables, Table, TableError, TableOptions};
 
 use super::printed::Printed;
 use crate::error::{CliError, Status};
@@ -19,7 +19,7 @@ pub(super) struct WrittenTables<'a> {
     pub(super) runs: &'a [RunSelection],
     pub(super) labels: &'a LabelColumns,
     /// Whether exchanges have their whole requests.
-    pub(super) prompts: bool,
+    pub(super) options: TableOptions,
 }
 
 /// A file that has a table.
@@ -56,7 +56,7 @@ impl WrittenTables<'_> {
     }
 
     fn print_rows(&self, table: Table, format: TableFormat, out: Printed) -> Result<(), CliError> {
-        let columns = table.columns(self.labels, self.prompts);
+        let columns = table.columns(self.labels, self.options.prompts);
         let mut writer = writer(format, &columns, out).map_err(printing)?;
         for run in self.runs {
             let mut tables = self.tables(run, &[table])?;
@@ -123,11 +123,11 @@ impl WrittenTables<'_> {
 
     fn tables(&self, of: &RunSelection, tables: &[Table]) -> Result<RunTables, CliError> {
         let reader = Box::new(of.checked_reader()?);
-        Ok(RunTables::new(reader, of.run, tables, self.labels.clone(), self.prompts)?)
+        Ok(RunTables::new(reader, of.run, tables, self.labels.clone(), self.options)?)
     }
 
     fn open(&self, table: Table, format: TableFormat, file: &Path) -> Result<OpenTable, CliError> {
-        let columns = table.columns(self.labels, self.prompts);
+        let columns = table.columns(self.labels, self.options.prompts);
         Ok(OpenTable { table, draft: TableDraft::new(file, format, &columns)? })
     }
 }

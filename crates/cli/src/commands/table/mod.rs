@@ -21,7 +21,7 @@ use files::{TableFile, WrittenTables};
 use rayon::prelude::*;
 use retold::log::Log;
 use retold_tables::write::TableFormat;
-use retold_tables::{LabelColumns, Table};
+use retold_tables::{LabelColumns, Table, TableOptions};
 
 /// Write runs as tables: exchanges, decisions, facts.
 ///
@@ -35,6 +35,8 @@ use retold_tables::{LabelColumns, Table};
 ///
 /// A dialogue repeats its earlier messages in each request, so a prompt is kept as the messages that it adds; --prompts
 /// adds a column with the whole requests.
+///
+/// The decisions about an answer are those in force: recorded in its run, or accepted since (`retold check --accept`).
 ///
 /// Of a damaged run, the rows before the damage are written (exit code 1).
 #[derive(Debug, clap::Args)]
@@ -58,6 +60,9 @@ pub(crate) struct Args {
     /// Add a column with the whole request of each exchange.
     #[arg(long)]
     prompts: bool,
+    /// Of decisions, write those that the runs have themselves, instead of those that are in force.
+    #[arg(long)]
+    recorded: bool,
     /// Replace what is there. In a folder that is not in a bucket, the files of these runs are always replaced.
     #[arg(long)]
     force: bool,
@@ -112,7 +117,8 @@ impl From<FormatName> for TableFormat {
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { runs, all, table, to, format, prompts, force } = args;
+    let Args { runs, all, table, to, format, prompts, recorded, force } = args;
+    let options = TableOptions { prompts, recorded };
     let destination = Destination::new(to, format.map(TableFormat::from), output)?;
     destination.refuse_existing(force)?;
     if let Destination::Stdout(_) = destination {
@@ -128,7 +134,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let runs: Vec<RunSelection> = views.iter().map(RunSelection::up_to_damage).collect();
     gate::through(&views, output, || {
         let labels = labels_of(&runs)?;
-        let tables = WrittenTables { runs: &runs, labels: &labels, prompts };
+        let tables = WrittenTables { runs: &runs, labels: &labels, options };
         let one = table.map_or(Table::Exchanges, Table::from);
         let files = match &destination {
             Destination::Stdout(format) => {

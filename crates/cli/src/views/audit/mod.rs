@@ -2,6 +2,7 @@
 
 mod answer;
 mod decision;
+mod in_force;
 mod object;
 mod sources;
 
@@ -12,6 +13,7 @@ use serde_json::json;
 
 use self::answer::{answer_text, choices};
 use self::decision::{decision_text, other_decision};
+use self::in_force::{DecisionInForce, decisions_in_force};
 use self::object::object;
 use self::sources::{declared_text, matches_text};
 use crate::error::{CliError, Status};
@@ -20,14 +22,12 @@ use crate::output::{Output, group_digits};
 use crate::runs::effective;
 use crate::select::{self, RunSelection};
 use crate::views::origin::origin;
-use retold::audit::{Audit, AuditError, Link, Target, audit};
+use retold::audit::{Audit, Link, Target, audit};
 use retold::effective::EffectiveDecisions;
 use retold::escaping::printable;
-use retold::event::{DecisionMade, Event, RunStarted};
+use retold::event::{Event, RunStarted};
 use retold::id::{RunId, Seq};
-use retold::log::Reader;
 use retold::members::Members;
-use retold::parse::Parsers;
 use retold::proof::ProofStatement;
 
 /// The longest excerpt of a fact or a match that is shown.
@@ -43,8 +43,8 @@ pub(crate) struct AuditView {
     checked: u64,
     /// The file of its proof, and what that proves.
     pub(crate) proof: Option<(PathBuf, ProofStatement)>,
-    /// The decision about the same answer that was accepted last, and the run that it is in.
-    since: Option<(RunId, Link<DecisionMade>)>,
+    /// The decisions about the answer that are in force.
+    decisions: Vec<DecisionInForce>,
     /// For a run of accepted decisions: which of them are in force.
     in_force: EffectiveDecisions,
     /// Of a damaged run, the first event that was not read.
@@ -69,55 +69,23 @@ pub(crate) fn read(
     let parsers = global.studies.parsers();
     let audit = audit(&mut reader, run, decision, parsers)?;
     let in_force = effective::of(selected)?;
-    let since = since(&mut selected.checked_reader()?, &audit, &in_force, parsers)?;
+    let decisions = decisions_in_force(&mut selected.checked_reader()?, &audit, &in_force)?;
     Ok(AuditView {
         audit,
         run,
         started,
         checked: reader.checked_events(),
         proof: None,
-        since,
+        decisions,
         in_force,
         end: None,
     })
 }
 
-/// The decision that was accepted last of those that replace the audited one, or of all about its answer if it has none.
-fn since(
-    reader: &mut dyn Reader,
-    of: &Audit,
-    in_force: &EffectiveDecisions,
-    parsers: &Parsers,
-) -> Result<Option<(RunId, Link<DecisionMade>)>, CliError> {
-    let target = Target::Call(of.call.clone(), Some(of.sample));
-    if let Some(damage) = in_force.damage() {
-        return Err(damage.clone().into());
-    }
-    let choice_of = |made: &DecisionMade| made.details.choice.unwrap_or(0);
-    let choice = of.decision.as_ref().map_or(0, |decision| choice_of(&decision.event));
-    for accepted in in_force.accepted.iter().rev() {
-        let (decision, others) = match audit(reader, accepted.run, &target, parsers) {
-            Ok(Audit { decision: Some(decision), others, .. }) => (decision, others),
-            Err(AuditError::Log(error)) => return Err(error.into()),
-            // That run is about other answers.
-            Ok(_) | Err(_) => continue,
-        };
-        let is_same = |made: &Link<DecisionMade>| {
-            let audited = of.decision.as_ref().map(|decision| &decision.event.by);
-            let replaces = audited.is_none_or(|audited| made.event.by.replaces(audited));
-            replaces && choice_of(&made.event) == choice
-        };
-        if let Some(made) = std::iter::once(decision).chain(others).find(is_same) {
-            return Ok(Some((accepted.run, made)));
-        }
-    }
-    Ok(None)
-}
-
 impl AuditView {
     /// Prints it.
     pub(crate) fn show(&self, output: &Output) -> Result<Status, CliError> {
-        let AuditView { audit, run, started, checked, proof, since, in_force, end } = self;
+        let AuditView { audit, run, started, checked, proof, decisions, in_force, end } = self;
         if output.is_json() {
             let mut object = object(audit);
             object.set("simulated", started.is_simulated().into());
@@ -125,13 +93,8 @@ impl AuditView {
                 object.set("merged_from", json!(started.merged_from));
             }
             object.set("checked_events", (*checked).into());
-            if let Some((run, made)) = since {
-                object.set(
-                    "accepted_since",
-                    json!({"run": run, "seq": made.seq,
-                    "method": made.event.by.method, "value": made.event.details.value}),
-                );
-            }
+            let decisions: Vec<_> = decisions.iter().map(DecisionInForce::json).collect();
+            object.set("in_force", decisions.into());
             if in_force.decides_about.is_some() {
                 object.set("decisions_in_force", json!(in_force));
             }
@@ -153,15 +116,10 @@ impl AuditView {
             let proof = proof.as_ref().map(|(file, proved)| proof_text(file, proved));
             let proof = proof.unwrap_or_default();
             let mut in_force = String::new();
-            if let Some((run, made)) = since {
-                let DecisionMade { by, details, .. } = &made.event;
-                in_force = format!(
-                    "in force is a decision that was accepted since: {} ({}), run {run} seq {}\n",
-                    printable(&details.value.to_string(), SHOWN),
-                    printable(&by.method, SHOWN),
-                    made.seq
-                );
-            } else if self.in_force.decides_about.is_some() {
+            for accepted in decisions.iter().filter(|it| it.run != *run) {
+                in_force.push_str(&accepted.text());
+            }
+            if self.in_force.decides_about.is_some() {
                 in_force = effective::text(&self.in_force);
             }
             output

@@ -49,7 +49,7 @@ impl Written {
 
     pub(super) fn decided(&mut self, response: Seq, name: &str, method: &str, value: Value) {
         let parser = json!({"name": "program", "params": {"name": name}, "version": 1});
-        let by = DecidedBy { in_place_of: None, method: method.to_owned(), parser };
+        let by = DecidedBy { name: None, method: method.to_owned(), parser };
         let details =
             DecisionDetails { choice: None, reasoning: None, value, warnings: Vec::new() };
         self.add(&Event::DecisionMade(DecisionMade { response, by, details }), None);

@@ -5,7 +5,8 @@ mod words;
 use std::collections::BTreeMap;
 
 use retold::compare::{
-    CallDifference, CallPlace, ComparedCall, Comparison, RunSide, SameOutcome, compare_each,
+    CallDifference, CallPlace, ComparedCall, Comparison, DecisionPlace, RunSide, SameOutcome,
+    compare_each,
 };
 use retold::escaping::printable;
 use retold::event::Event;
@@ -159,6 +160,8 @@ pub(super) fn page(asked: &PageRequest<'_>) -> Result<PageReply, PageError> {
         }
         JobState::Done(compared) => compared,
     };
+    let deciders = compared.comparison.deciders.iter().map(|difference| difference.text(runs));
+    notices.extend(deciders.map(|text| Notice::warning(format!("{text}."))));
     fill(asked, &mut data, &compared, runs, reader.as_mut())?;
     asked.page(200, "compare", title, None, notices, is_pending, data)
 }
@@ -255,7 +258,7 @@ fn compared_side(
     run: RunId,
     place: CallPlace,
 ) -> Result<ComparedSide, LogError> {
-    let decision = place.decision.map(|seq| {
+    let decision = place.decision.map(|DecisionPlace { run, seq }| {
         let found = reader.events(run, Seq(seq.0.saturating_sub(1)), 1)?.into_iter().next();
         found.map(|stored| stored.event()).transpose().map_err(LogError::from)
     });

@@ -15,6 +15,7 @@ use self::shown::{
     AnswerView, AttemptView, DecisionView, PromptView, answer_of, attempt_of, decision_of,
     image_of, prompt_of,
 };
+use super::accepted::AcceptedView;
 use super::row::{ListedEvent, row};
 use super::{PageReply, RunPageRequest, participant_href};
 use crate::error::PageError;
@@ -38,6 +39,8 @@ struct ExchangePage {
     left: Option<ListedEvent>,
     answer: Option<AnswerView>,
     decision: Option<DecisionView>,
+    /// The decisions that were accepted since and are in force.
+    accepted: Vec<AcceptedView>,
     /// Other decisions about the same answer.
     others: Vec<ListedEvent>,
     facts: Vec<ListedEvent>,
@@ -78,6 +81,7 @@ pub(super) fn page(mut of: RunPageRequest<'_>, seq: Seq) -> Result<PageReply, Pa
     let call = question.call.clone();
     let call_text = call.as_ref().map_or_else(|| "?".to_owned(), ToString::to_string);
     let sample = question.sample.unwrap_or(0);
+    let accepted = call.as_ref().map(|call| of.accepted(call, sample)).transpose()?;
     let labels = match question.event() {
         Ok(Event::RequestSent(sent)) => sent.labels,
         _ => Labels::default(),
@@ -120,6 +124,7 @@ pub(super) fn page(mut of: RunPageRequest<'_>, seq: Seq) -> Result<PageReply, Pa
         decision.map(|(stored, made)| decision_of(&of, &stored, made, answer.as_ref(), &taken));
     let check = decision_shown.as_ref().filter(|decision| !decision.reported);
     let data = ExchangePage {
+        accepted: accepted.unwrap_or_default(),
         chain: of.href(&format!("/chain/{}", question.seq)),
         check: check.map(|decision| {
             let around = decision.seq.saturating_sub(1);

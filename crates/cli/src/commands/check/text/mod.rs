@@ -31,7 +31,7 @@ pub(super) fn whole(
     parsers: &Parsers,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let parser_file = args.file(parsers)?;
+    let parser_file = args.file()?;
     let mut deciding = deciding(args, parser_file.as_ref(), parsers)?;
     let answer = Some(Response::text(answer(file)?));
     let outcome = deciding.one(&AnswerLine { answer, ..AnswerLine::default() })?;
@@ -58,7 +58,7 @@ pub(super) fn lines(
     parsers: &Parsers,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let parser_file = args.file(parsers)?;
+    let parser_file = args.file()?;
     let make = || deciding(args, parser_file.as_ref(), parsers);
     streamed::run(Answers { file, parser: args, jobs }, &make, output)
 }

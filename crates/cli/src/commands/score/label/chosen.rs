@@ -25,9 +25,9 @@ pub(super) fn unlabelled_answers(
 ) -> Result<Vec<LabelledAnswer>, LogError> {
     let mut labelled = BTreeSet::new();
     if let Some((person, name)) = person {
-        decisions_about(reader, run, |_, joined| {
-            if is_by(&joined.made, person, name) {
-                labelled.extend(joined.accepted_as);
+        decisions_about(reader, run, |about| {
+            if is_by(&about.joined.made, person, name) {
+                labelled.insert(about.answer);
             }
         })?;
     }

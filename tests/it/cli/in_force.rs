@@ -1,0 +1,185 @@
+//! Which decision about an answer is in force is the same wherever one looks: after a vote was accepted twice, a confidence
+//! beside it, and a label of a person.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::serve::Served;
+use crate::support::cli::Place;
+
+/// The number of answers.
+const ANSWERS: usize = 50;
+
+/// The decisions about an answer by name, each as JSON.
+type Decided = BTreeMap<String, String>;
+
+fn final_vote(n: usize) -> &'static str {
+    if n.is_multiple_of(3) { "yes" } else { "no" }
+}
+
+/// What is in force about the n-th answer.
+fn due(n: usize) -> Decided {
+    let all = [
+        ("vote", json!(final_vote(n)).to_string()),
+        ("confidence", json!(n).to_string()),
+        ("ada", json!("polite").to_string()),
+    ];
+    all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// A place with the run `asked`, and the id of the run.
+fn place() -> (Place, String) {
+    let place = Place::new();
+    let line = |n: usize| {
+        let request = json!({"model": "m", "messages": [{"role": "user", "content": format!("question {n}")}]});
+        let text = format!("First: no. Confidence {n}. My vote is {}.", final_vote(n));
+        let label = json!({"person": format!("p{n}")});
+        json!({"call": format!("q/{n}"), "request": request, "response": {"content": text}, "label": label})
+            .to_string()
+    };
+    place.write("answers.jsonl", (0..ANSWERS).map(line).collect::<Vec<_>>().join("\n"));
+    place.ok("import answers.jsonl --name asked");
+    let file = |name: &str, strategy: &str| {
+        format!("parsers: [{{name: {name}, strategies: [{strategy}]}}]\n")
+    };
+    place.write("first.yaml", file("vote", "{one_of: ['yes', 'no'], pick: first}"));
+    place.write("last.yaml", file("vote", "{one_of: ['yes', 'no'], pick: last}"));
+    place.write("confidence.yaml", file("confidence", "{number: {}}"));
+    for parsers in ["first.yaml", "last.yaml", "confidence.yaml"] {
+        place.ok(&format!("check asked --parsers {parsers} --accept"));
+    }
+    let labels: String = (0..ANSWERS).map(|n| format!("q/{n},polite\n")).collect();
+    place.write("labels.csv", format!("call,value\n{labels}"));
+    place.ok("score label asked --by ada --from labels.csv");
+    let run = place.json("log asked").0["run"].as_str().unwrap().to_owned();
+    (place, run)
+}
+
+/// The number of an answer.
+fn number(call: &Value) -> usize {
+    call.as_str().and_then(|call| call.strip_prefix("q/")).unwrap().parse().unwrap()
+}
+
+/// The decisions of a list, by name.
+fn decided(list: &Value) -> Decided {
+    let all = list.as_array().unwrap().iter();
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    all.map(|it| (text(&it["name"]), text(&it["value"]))).collect()
+}
+
+#[test]
+fn a_table_has_it() {
+    let (place, _) = place();
+    let table = place.ok("table asked --table decisions --as jsonl");
+    let mut found = vec![Decided::new(); ANSWERS];
+    for row in table.lines().map(|row| serde_json::from_str::<Value>(row).unwrap()) {
+        let name = row["name"].as_str().unwrap().to_owned();
+        let value = row["value"].as_str().unwrap().to_owned();
+        let earlier = found[number(&row["call"])].insert(name, value);
+        assert_eq!((earlier, &row["in_force"]), (None, &json!(true)), "{row}");
+        assert_ne!(row["accepted_in"], row["run"]);
+    }
+    assert_eq!(found, (0..ANSWERS).map(due).collect::<Vec<_>>());
+    // It recorded none itself.
+    assert_eq!(place.ok("table asked --table decisions --as jsonl --recorded"), "");
+}
+
+#[test]
+fn an_audit_has_it() {
+    let (place, _) = place();
+    for n in 0..ANSWERS {
+        let (audit, _) = place.json(&format!("audit asked q/{n}"));
+        let found = audit["in_force"].as_array().unwrap().iter();
+        let found: Decided = found
+            .map(|it| (it["name"].as_str().unwrap().to_owned(), it["value"].to_string()))
+            .collect();
+        assert_eq!(found, due(n), "{audit}");
+    }
+}
+
+#[test]
+fn figures_and_agreement_have_it() {
+    let (place, _) = place();
+    let figure = |text: &str| {
+        let said = place.args(&["stats", "asked", "--figure", text, "--json"]);
+        let said: Value = serde_json::from_str(&said.out).unwrap();
+        let group = &said["figures"][0]["groups"][0];
+        (group["draws"].as_u64().unwrap(), group["value"].as_f64().unwrap())
+    };
+    let yes = (0..ANSWERS).filter(|n| final_vote(*n) == "yes").count();
+    let all = ANSWERS as u64;
+    assert_eq!(figure("share of vote = yes independent"), (all, yes as f64 / ANSWERS as f64));
+    assert_eq!(figure("mean of confidence independent"), (all, (ANSWERS - 1) as f64 / 2.0));
+    assert_eq!(figure("share of ada = polite independent"), (all, 1.0));
+    let (found, _) = place.json("score agreement asked vote");
+    let raters = found["raters"].as_array().unwrap();
+    assert_eq!(raters.len(), 2, "the two files named vote are two raters: {found}");
+}
+
+#[test]
+fn exports_have_it() {
+    let (place, _) = place();
+    place.ok("export asked trace.jsonl --as otlp");
+    let trace = place.read("trace.jsonl");
+    let mut found: BTreeMap<String, Decided> = BTreeMap::new();
+    for line in trace.lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        for span in line["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().unwrap() {
+            let of = |object: &Value, name: &str| {
+                let attributes = object["attributes"].as_array().into_iter().flatten();
+                let mut named = attributes.filter(|attribute| attribute["key"] == name);
+                named.next().map_or(Value::Null, |attribute| attribute["value"].clone())
+            };
+            for event in span["events"].as_array().into_iter().flatten() {
+                if of(event, "retold.decision.in_force")["boolValue"] == true {
+                    let text = |name: &str| {
+                        of(event, name)["stringValue"].as_str().unwrap_or_default().to_owned()
+                    };
+                    let call = of(span, "retold.call")["stringValue"].as_str().unwrap().to_owned();
+                    let (name, value) =
+                        (text("retold.decision.name"), text("retold.decision.value"));
+                    found.entry(call).or_default().insert(name, value);
+                }
+            }
+        }
+    }
+    for n in 0..ANSWERS {
+        assert_eq!(found.get(&format!("q/{n}")), Some(&due(n)));
+    }
+}
+
+#[test]
+fn pages_have_it() {
+    let (place, run) = place();
+    let served = Served::log(&place, "retold.db");
+    let (log, _) = place.json("log asked --kind RequestSent --most 1000");
+    for event in log["events"].as_array().unwrap() {
+        let seq = &event["seq"];
+        let exchange = served.json(&format!("/run/{run}/exchange/{seq}"));
+        let n = number(&exchange["data"]["call"]);
+        assert_eq!(decided(&exchange["data"]["accepted"]), due(n), "{exchange}");
+        let why = served.json(&format!("/run/{run}/chain/{seq}"));
+        assert_eq!(decided(&why["data"]["accepted"]), due(n), "{why}");
+        let story = served.json(&format!("/run/{run}/participant/p{n}"));
+        assert_eq!(decided(&story["data"]["steps"][0]["accepted"]), due(n), "{story}");
+        let html = served.html(&format!("/run/{run}/participant/p{n}"));
+        assert!(html.contains(&format!("<code class=\"value\">{n}</code>")), "{html}");
+    }
+}
+
+#[test]
+fn comparisons_have_it_and_name_other_parsers() {
+    let (place, run) = place();
+    place.ok("import answers.jsonl --name again");
+    place.ok("check again --parsers first.yaml --accept");
+    let (same, code) = place.json("diff asked again");
+    assert_eq!(code, 1);
+    let alike = (0..ANSWERS).filter(|n| final_vote(*n) == "no").count();
+    assert_eq!(same["deciders"][0]["name"], "vote", "{same}");
+    // The confidence and the label are only in one.
+    assert_eq!((&same["calls"]["decided"], alike > 0), (&json!(ANSWERS), true));
+    let said = place.run("diff asked again").out;
+    let note = format!("`retold check {run} ");
+    assert!(said.contains("note: vote was decided by vote@") && said.contains(&note), "{said}");
+}
