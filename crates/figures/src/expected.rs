@@ -14,7 +14,7 @@
 use serde::Serialize;
 
 use crate::draws::ClusteredDraws;
-use crate::{Figure, FigureGroup, FigureKind, FigureTable, Interval};
+use crate::{FigureGroup, FigureKind, FigureTable, Interval};
 
 /// How wide the interval of a figure will be.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -56,27 +56,6 @@ fn worst_draws(mut sizes: Vec<f64>) -> ClusteredDraws {
     draws
 }
 
-impl Figure {
-    /// How wide its interval will be in a run like this one.
-    pub fn expected_interval(&self) -> ExpectedInterval {
-        let estimate = self.estimate();
-        let at_worst = || {
-            let draws = worst_draws(self.by_cluster().0.into_values().map(|[_, n]| n).collect());
-            draws.interval(self.kind).map(half_width)
-        };
-        ExpectedInterval {
-            name: estimate.name,
-            kind: self.kind,
-            draws: estimate.draws,
-            clusters: estimate.clusters,
-            unit: self.unit.to_owned(),
-            value: estimate.value,
-            half_width: estimate.interval.map(half_width),
-            half_width_at_worst: (self.kind == FigureKind::Share).then(at_worst).flatten(),
-        }
-    }
-}
-
 impl FigureTable {
     /// How wide the intervals of its groups will be in runs like these. At worst, the clusters of a group are taken as equally
     /// large.
@@ -113,7 +92,8 @@ mod tests {
     use retold::run::{below, rng_for};
 
     use super::*;
-    use crate::Draws;
+    use crate::ClusteringUsed;
+    use crate::definition::CountedUnit;
 
     /// What runs are drawn from: so many clusters of so many draws, the true share in per cent, and in per cent how many
     /// clusters are alike throughout. The intraclass correlation is the latter.
@@ -126,9 +106,10 @@ mod tests {
     }
 
     impl Population {
-        fn run(self, rng: &mut ChaCha12Rng) -> Figure {
+        fn run(self, rng: &mut ChaCha12Rng) -> ClusteredDraws {
             let mut hit = |share| below(100, rng) < share;
-            let draws = (0..self.clusters).map(|cluster| {
+            let mut draws = ClusteredDraws::default();
+            for cluster in 0..self.clusters {
                 let sum = match hit(self.alike) {
                     true => {
                         if hit(self.share) {
@@ -139,18 +120,44 @@ mod tests {
                     }
                     false => (0..self.size).map(|_| u32::from(hit(self.share))).sum(),
                 };
-                let cluster = cluster.to_string();
-                Draws { lane: cluster.clone(), cluster, sum: f64::from(sum), count: self.size }
-            });
-            let draws = draws.collect();
-            Figure {
-                name: "share".to_owned(),
-                pointer: None,
-                kind: FigureKind::Share,
-                unit: "games: test",
-                draws,
+                draws.add_all(&cluster.to_string(), f64::from(sum), f64::from(self.size));
             }
+            draws
         }
+    }
+
+    /// The expected interval of the only group of a figure with these draws.
+    fn expected_of(kind: FigureKind, draws: ClusteredDraws) -> ExpectedInterval {
+        let group = FigureGroup {
+            group: Vec::new(),
+            draws: draws.count(),
+            clusters: draws.clusters(),
+            missing: 0,
+            fallback: 0,
+            value: draws.mean(),
+            interval: draws.interval(kind),
+            dots: Vec::new(),
+            narrow: None,
+        };
+        let table = FigureTable {
+            figure: "share of vote = yes".to_owned(),
+            kind,
+            per: CountedUnit::Answer,
+            clusters: ClusteringUsed::By("game".to_owned()),
+            labels: Vec::new(),
+            paired_by_name: true,
+            groups: vec![group],
+            differences: Vec::new(),
+            lacks_baseline: false,
+            shared: 0,
+            simulated: 0,
+            finding: None,
+        };
+        table.expected_intervals().remove(0)
+    }
+
+    fn expected(draws: ClusteredDraws) -> ExpectedInterval {
+        expected_of(FigureKind::Share, draws)
     }
 
     /// Runs are drawn; what one run foretells holds for the next: its own interval is as wide, and an interval of the
@@ -165,15 +172,15 @@ mod tests {
             let (runs, truth) = (150, share as f64 / 100.0);
             let (mut foretold, mut found, mut covered, mut covered_at_worst) = (0.0, 0.0, 0, 0);
             for _ in 0..runs {
-                let expected = population.run(&mut rng).expected_interval();
+                let expected = expected(population.run(&mut rng));
                 let (half, worst) =
                     (expected.half_width.unwrap(), expected.half_width_at_worst.unwrap());
-                let next = population.run(&mut rng).estimate();
-                let own = half_width(next.interval.unwrap());
+                let next = population.run(&mut rng);
+                let own = half_width(next.interval(FigureKind::Share).unwrap());
                 assert!(own <= worst * 1.1, "{population:?}: {own} {worst}");
                 foretold += half;
                 found += own;
-                let distance = (next.value.unwrap() - truth).abs();
+                let distance = (next.mean().unwrap() - truth).abs();
                 covered += u32::from(distance <= half);
                 covered_at_worst += u32::from(distance <= worst);
             }
@@ -189,7 +196,7 @@ mod tests {
     #[test]
     fn at_worst_is_no_wider_than_what_can_happen() {
         let population = Population { clusters: 400, size: 4, share: 50, alike: 100 };
-        let expected = population.run(&mut rng_for(1, "worst")).expected_interval();
+        let expected = expected(population.run(&mut rng_for(1, "worst")));
         let (half, worst) = (expected.half_width.unwrap(), expected.half_width_at_worst.unwrap());
         assert!((half / worst - 1.0).abs() < 0.05, "{expected:?}");
         // The normal interval of clusters that are alike throughout.
@@ -200,7 +207,7 @@ mod tests {
     #[test]
     fn at_worst_is_the_exact_interval_of_independent_draws() {
         let population = Population { clusters: 100, size: 1, share: 10, alike: 0 };
-        let expected = population.run(&mut rng_for(1, "independent")).expected_interval();
+        let expected = expected(population.run(&mut rng_for(1, "independent")));
         let half = half_width(crate::clopper_pearson(50.0, 100.0).unwrap());
         assert_eq!(expected.half_width_at_worst, Some(half));
         assert!(expected.half_width.unwrap() < half);
@@ -209,11 +216,11 @@ mod tests {
     #[test]
     fn without_clusters_or_bounds_nothing_is_foretold() {
         let one = Population { clusters: 1, size: 4, share: 50, alike: 0 };
-        let one = one.run(&mut rng_for(1, "one")).expected_interval();
+        let one = expected(one.run(&mut rng_for(1, "one")));
         assert_eq!((one.half_width, one.half_width_at_worst), (None, None));
         let mean =
             Population { clusters: 9, size: 4, share: 50, alike: 0 }.run(&mut rng_for(1, "mean"));
-        let mean = Figure { kind: FigureKind::Mean, ..mean }.expected_interval();
+        let mean = expected_of(FigureKind::Mean, mean);
         assert!(mean.half_width.is_some() && mean.half_width_at_worst.is_none(), "{mean:?}");
     }
 }

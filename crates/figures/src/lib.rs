@@ -1,7 +1,7 @@
 //! Figures of recorded runs: counts, intervals, differences, and how well judges agree.
 //!
 //! - [`FigureDefinition`]: a figure of any run, as people write it down; [`FigureTable`]: its values in recorded runs.
-//! - [`Figure`], [`Estimate`], [`ComparedFigure`]: the figures that a study leads with.
+//! - [`FigureRow`]: a row of the tables that a study makes of its facts, for the figures that it leads with.
 //! - [`ClusteredDraws`], [`difference()`]: any draws by cluster: their mean, and the difference between two groups.
 //! - [`Interval`]: 95 % intervals; [`DifferenceTest`]: how often chance alone makes such a difference.
 //! - [`ExpectedInterval`]: how wide an interval will be, before anything is paid for.
@@ -16,10 +16,10 @@ pub mod definition;
 mod difference;
 mod draws;
 mod expected;
-mod headline;
 mod holm;
 mod interval;
 mod jackknife;
+mod kind;
 pub mod recorded;
 mod robust;
 mod share;
@@ -30,14 +30,12 @@ pub use definition::{DefinitionError, FigureDefinition, FiguresFile};
 pub use difference::{DifferenceTest, GroupDifference, GroupPairing, difference};
 pub use draws::ClusteredDraws;
 pub use expected::{ExpectedInterval, WIDER_DIFFERENCE};
-pub use headline::{
-    ComparedFigure, Draws, Estimate, Figure, FigureKind, Pairing, compared_figures,
-};
 pub use interval::{FEWEST_CLUSTERS, Interval, IntervalMethod, NarrowInterval};
+pub use kind::FigureKind;
+pub use recorded::FigureRow;
 pub use share::clopper_pearson;
 pub use table::{
-    ClusteringUsed, ComparedGroups, FigureFinding, FigureGroup, FigureRun, FigureTable,
-    FiguresError, GroupValue, SIMULATED_VERDICTS, SuggestedFigures, SuggestedTables, census_of,
-    figure_tables, natural_order, suggested_figures, suggested_tables,
+    ClusteringUsed, ComparedGroups, FigureFinding, FigureGroup, FigureRun, FigureStudy,
+    FigureTable, FiguresError, GroupValue, LeadingTables, SIMULATED_VERDICTS, figure_tables,
+    leading_tables, natural_order,
 };
-pub use words::{narrow_intervals, other_seed, other_seeds};

@@ -1,13 +1,6 @@
 //! Figures as people read them, in the terminal, on the page and in reports.
 
-use std::collections::BTreeSet;
-
-use retold::counted::count_of;
-
-use crate::{
-    ComparedFigure, DifferenceTest, Estimate, ExpectedInterval, FEWEST_CLUSTERS, FigureKind,
-    Interval, NarrowInterval,
-};
+use crate::{DifferenceTest, ExpectedInterval, FigureKind, Interval};
 
 /// A value: `40.00 %`, `1.250`.
 pub(crate) fn number(kind: FigureKind, value: f64) -> String {
@@ -71,71 +64,6 @@ fn with_sign(value: f64, digits: usize) -> String {
     }
 }
 
-/// What to know about the differences between two runs with different seeds; `None` if they have the same seed.
-pub fn other_seed(one: u64, other: u64) -> Option<String> {
-    (one != other).then(|| {
-        format!(
-            "the seeds differ ({one} and {other}), so participants with the same name may be different people: \
-             the differences are unpaired"
-        )
-    })
-}
-
-/// What to know about the differences of several runs from a first one; `None` if all have its seed.
-pub fn other_seeds(first: u64, others: &[u64]) -> Option<String> {
-    let differing: Vec<u64> = others.iter().copied().filter(|seed| *seed != first).collect();
-    match (differing.as_slice(), others) {
-        ([], _) => None,
-        ([other], [_]) => other_seed(first, *other),
-        (differing, _) => Some(format!(
-            "{} with a seed other than that of the first run ({first}), so lanes with the same name may be different \
-             people: these differences are unpaired",
-            count_of(differing.len() as u64, "run")
-        )),
-    }
-}
-
-/// What to know about intervals that may be too narrow, each reason once.
-pub fn narrow_intervals<'a>(figures: impl IntoIterator<Item = &'a Estimate>) -> Vec<&'static str> {
-    let reasons: BTreeSet<NarrowInterval> =
-        figures.into_iter().filter_map(|figure| figure.narrow).collect();
-    reasons.into_iter().map(NarrowInterval::as_str).collect()
-}
-
-impl Estimate {
-    /// Its value: `40.00 %`.
-    pub fn value_text(&self) -> String {
-        self.value.map_or_else(|| "no draws".to_owned(), |value| number(self.kind, value))
-    }
-
-    /// Its interval: `[31.00, 49.00]`; empty without one.
-    pub fn interval_text(&self) -> String {
-        self.interval.map_or_else(String::new, |interval| ends(self.kind, interval, false))
-    }
-
-    /// How the interval was computed, and over which clusters; or why there is none, with the means of the clusters.
-    pub fn sampling_text(&self) -> String {
-        match self.interval {
-            Some(interval) => format!("{} over {}", interval.method.as_str(), self.unit),
-            None if self.draws == 0 => "none: there are no draws".to_owned(),
-            None if self.dots.is_empty() => "none: all clusters have the same mean".to_owned(),
-            None if self.dots.len() == 1 => {
-                format!("none with fewer than {FEWEST_CLUSTERS} {}", self.unit)
-            }
-            None => format!(
-                "none with fewer than {FEWEST_CLUSTERS} {}; each has {}",
-                self.unit,
-                dots(self.kind, &self.dots)
-            ),
-        }
-    }
-
-    /// Both: `40.00 % [31.00, 49.00]`.
-    pub fn text(&self) -> String {
-        format!("{} {}", self.value_text(), self.interval_text()).trim_end().to_owned()
-    }
-}
-
 impl ExpectedInterval {
     /// The value in the model run: `40.00 %`; a dash without draws.
     pub fn value_text(&self) -> String {
@@ -171,27 +99,6 @@ impl DifferenceTest {
     }
 }
 
-impl ComparedFigure {
-    /// The difference: `+3.00 percentage points`; `None` without one.
-    pub fn difference_text(&self) -> Option<String> {
-        self.difference.map(|difference| points(self.one.kind, difference))
-    }
-
-    /// The interval of the difference: `[-1.00, +7.00]`; empty without one.
-    pub fn interval_text(&self) -> String {
-        self.interval.map_or_else(String::new, |interval| ends(self.one.kind, interval, true))
-    }
-
-    /// Why the difference has no interval; `None` if it has one, or if there is no difference.
-    pub fn no_interval(&self) -> Option<&'static str> {
-        match (self.difference, self.interval) {
-            (None, _) | (_, Some(_)) => None,
-            _ if self.clusters < FEWEST_CLUSTERS => Some("no interval with fewer than 5 clusters"),
-            _ => Some("no interval: nothing varies"),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,16 +116,5 @@ mod tests {
         assert_eq!(points(FigureKind::Share, -0.0001), "-0.01 percentage points");
         assert_eq!(points(FigureKind::Mean, -0.0), "+0.000");
         assert_eq!(points(FigureKind::Mean, -10.0), "-10.000");
-    }
-
-    #[test]
-    fn other_seeds_are_counted() {
-        assert_eq!(other_seeds(1, &[1, 1]), None);
-        assert_eq!(other_seeds(1, &[2]), other_seed(1, 2));
-        let said = other_seeds(1, &[1, 2, 3]).unwrap();
-        assert!(
-            said.starts_with("2 runs with a seed other than that of the first run (1)"),
-            "{said}"
-        );
     }
 }

@@ -1,4 +1,4 @@
-//! Runs as one self-contained page: the experiment, its headline figures with intervals, plots with their numbers as CSV,
+//! Runs as one self-contained page: the experiment, its figures with intervals, plots with their numbers as CSV,
 //! and the methods by which decisions were found.
 //!
 //! The page needs no network and no script, and can be printed. All text of models and files is
@@ -15,17 +15,15 @@ mod draw_error;
 mod figure_plots;
 mod figure_table;
 mod foreign;
-mod headline;
 mod html;
 mod page;
 mod plot;
 mod plotted;
 mod runs_table;
-mod side_by_side;
 mod summary;
 mod time_span;
 
-use retold_figures::{Figure, FigureTable};
+use retold_figures::FigureTable;
 use retold_study::charts::Chart;
 
 pub use foreign::charts;
@@ -42,8 +40,6 @@ pub const MOST_RUNS: usize = MOST_GROUPS;
 pub struct RunPart {
     /// The run.
     pub summary: RunSummary,
-    /// Its headline figures.
-    pub figures: Vec<Figure>,
     /// Its plots.
     pub charts: Vec<Chart>,
     /// The study's own report.
@@ -66,6 +62,6 @@ pub enum Medium {
 pub struct ReportPage {
     /// The runs. The others are compared with the first.
     pub runs: Vec<RunPart>,
-    /// Figures of any run, which come first.
+    /// The figures of the runs, which come first.
     pub tables: Vec<FigureTable>,
 }

@@ -11,10 +11,13 @@ use crate::draw_error::DrawError;
 use crate::html::{escape, escape_lines};
 use crate::time_span::between;
 use crate::{Medium, ReportPage, RunPart};
-use crate::{about, calls, decisions, figure_table, headline, plotted, runs_table, side_by_side};
+use crate::{about, calls, decisions, figure_plots, figure_table, plotted, runs_table};
 
 /// The style of the page.
 const STYLE: &str = include_str!("style.css");
+
+/// The most figures that are plotted: a page of more is longer than anybody scrolls.
+const MOST_PLOTS: usize = 6;
 
 /// The most runs of which everything is shown at once.
 const MOST_UNFOLDED: usize = 2;
@@ -38,9 +41,6 @@ impl ReportPage {
         match self.runs.as_slice() {
             [one] => about::html(one, &mut page),
             runs => runs_table::html(runs, &mut page),
-        }
-        for table in &self.tables {
-            figure_table::html(table, &self.names(), &mut page);
         }
         self.figures(&mut page)?;
         let are_many = self.runs.len() > MOST_UNFOLDED;
@@ -97,13 +97,15 @@ impl ReportPage {
     }
 
     fn figures(&self, page: &mut String) -> Result<(), DrawError> {
-        // Figures of any run are what came out of a run that no study made.
-        let has_figures = self.runs.iter().any(|part| !part.figures.is_empty());
-        if has_figures || self.tables.is_empty() {
-            page.push_str("<h2>Headline figures</h2>\n");
-            match self.runs.as_slice() {
-                [one] => headline::html(one, page),
-                runs => side_by_side::html(runs, page)?,
+        if self.tables.is_empty() {
+            page.push_str("<p>No figures are suggested: a run needs decisions that are numbers or a few names.</p>\n");
+        }
+        for (table, number) in self.tables.iter().zip(1..) {
+            figure_table::html(table, &self.names(), page);
+            if number <= MOST_PLOTS
+                && let Some(chart) = figure_plots::chart(table, number)
+            {
+                plotted::html(&chart, &chart.name, &self.names(), page)?;
             }
         }
         self.runs.iter().for_each(|part| decisions::write_counts(&part.summary, page));

@@ -49,7 +49,8 @@ pub(crate) fn html(runs: &[RunPart], page: &mut String) {
             }
         );
     }
-    let differing = differing_settings(runs);
+    let started: Vec<&RunStarted> = runs.iter().map(|part| &part.summary.started).collect();
+    let differing = differing(&started);
     page.push_str("<h2>Runs</h2>\n");
     page.push_str(&begin_table([
         "run",
@@ -100,10 +101,6 @@ struct DifferingSetting {
 }
 
 /// For each run, the settings in which not all runs agree.
-pub(crate) fn differing_settings(runs: &[RunPart]) -> Vec<Vec<String>> {
-    differing(&runs.iter().map(|part| &part.summary.started).collect::<Vec<_>>())
-}
-
 fn differing(runs: &[&RunStarted]) -> Vec<Vec<String>> {
     let Some((first, others)) = runs.split_first() else { return Vec::new() };
     let mut found: BTreeMap<String, DifferingSetting> = BTreeMap::new();

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use retold::compare::{CallDifference, CallPlace, Comparison};
 use retold::id::{CallPath, Sample};
 use retold::totals::Totals;
-use retold_figures::ComparedFigure;
 
 use crate::figures::FigureTableView;
 use crate::job_error::JobError;
@@ -23,10 +22,8 @@ pub(crate) struct RunComparison {
     pub(crate) calls: Vec<CallPair>,
     pub(crate) counts: BTreeMap<&'static str, u64>,
     pub(crate) comparison: Comparison,
-    /// The headline figures, or why there are none.
-    pub(crate) figures: Result<Vec<ComparedFigure>, JobError>,
-    /// The figures that runs of programs suggest.
-    pub(crate) tables: Vec<FigureTableView>,
+    /// The figures that the runs lead with, or why there are none.
+    pub(crate) figures: Result<Vec<FigureTableView>, JobError>,
 }
 
 /// The numbers of a run, as far as it can be read, and why no further.

@@ -5,7 +5,7 @@ use retold::log::LogError;
 use retold::parse::registry::RegistryError;
 use retold_archive::search::SearchError;
 use retold_figures::FiguresError;
-use retold_study::headline::HeadlineError;
+use retold_study::figures::RowsError;
 
 /// Why work in the background could not be done.
 #[derive(Debug, thiserror::Error)]
@@ -21,12 +21,7 @@ pub(crate) enum JobError {
     #[error(transparent)]
     Check(#[from] CheckError),
     #[error(transparent)]
-    Headline(#[from] HeadlineError),
+    Rows(#[from] RowsError),
     #[error(transparent)]
     Figures(#[from] FiguresError),
-    /// Two runs that are compared.
-    #[error("Runs of different experiments have no headline figures in common.")]
-    DifferentExperiments,
-    #[error("This kind of run has no headline figures.")]
-    NoFigures,
 }

@@ -14,6 +14,7 @@ use retold::log::{AskedModels, Backend, Head, LogError, Reader, RunHead};
 use retold::model::Prices;
 use retold_archive::search::{Search, SearchError, terms};
 use retold_archive::{Damage, FindError, LogVersion, missing_end};
+use retold_figures::FigureTable;
 use retold_figures::agreement::RatedAnswers;
 use retold_study::parser_file::ParserFile;
 use retold_study::studies::Studies;
@@ -25,7 +26,6 @@ use crate::decision_columns::DecisionColumns;
 use crate::error::PageError;
 use crate::event_columns::EventColumns;
 use crate::facts::Fold;
-use crate::figures::RunFigures;
 use crate::job::{JobState, Jobs};
 use crate::render;
 use crate::source::SiteSource;
@@ -59,7 +59,7 @@ pub struct Site {
     pub(crate) comparisons: Jobs<[(RunId, Seq); 2], RunComparison>,
     pub(crate) counted: Jobs<(RunId, Seq), RunTotals>,
     /// By run, the event up to which it is read, and the number of runs in the log, as the next.
-    pub(crate) figured: Jobs<(RunId, Seq, usize), RunFigures>,
+    pub(crate) figured: Jobs<(RunId, Seq, usize), Vec<FigureTable>>,
     pub(crate) in_force: Jobs<(RunId, Seq, usize), DecisionColumns>,
     pub(crate) rated: Jobs<(RunId, Seq, usize), RatedAnswers>,
     pub(crate) agreements: Jobs<AgreementKey, RunAgreement>,

@@ -14,7 +14,7 @@
 //! - [`original`]: original runs of other programs, imported.
 //! - [`floats`]: vectors in facts and states
 //!   alone.
-//! - [`charts`]: the numbers of a report's plots; [`headline`]: the figures that a run leads with.
+//! - [`charts`]: the numbers of a report's plots; [`figures`]: runs as figures read them.
 //! - [`parser_file`]: parsers that are written down in YAML.
 //! - [`at_once`], [`word_vector`]: questions in bounds, vectors of made-up texts.
 
@@ -23,8 +23,8 @@ pub mod at_once;
 pub mod charts;
 pub mod config;
 pub mod error;
+pub mod figures;
 pub mod floats;
-pub mod headline;
 pub mod original;
 pub mod parser_file;
 pub mod phase;

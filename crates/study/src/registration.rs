@@ -13,7 +13,7 @@ use crate::original::ReadOriginal;
 use crate::settings::ExperimentSettings;
 use crate::shard::Sharding;
 use crate::study::{SettingsOf, StoreResult, Study};
-use retold_figures::Figure;
+use retold_figures::FigureRow;
 
 /// The keys under which settings name models, anywhere in them.
 #[derive(Debug, Clone, Copy, Default)]
@@ -189,17 +189,18 @@ pub trait Registration: Sync {
         None
     }
 
-    /// The figures that its report leads with, of a run with these recorded facts. By default there
-    /// are none, and commands that compare runs say so.
+    /// The figures that its runs lead with, as people write them down, of the rows that it makes of its facts. By default
+    /// there are none, and its runs lead with what their decisions suggest.
+    fn headline(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// The rows of its own tables, of a run with these recorded facts: figures name their fields. By default none.
     ///
     /// # Errors
-    /// The settings or the fact that are from another release.
-    fn figures(
-        &self,
-        settings: &ExperimentSettings,
-        facts: &[Value],
-    ) -> Result<Vec<Figure>, BoxError> {
-        let _ = (settings, facts);
+    /// The fact that is from another release.
+    fn rows(&self, facts: &[Value]) -> Result<Vec<FigureRow>, BoxError> {
+        let _ = facts;
         Ok(Vec::new())
     }
 

@@ -4,11 +4,12 @@ use serde_json::{Value, json};
 
 use crate::support::cli::{Place, assert_said};
 
-/// A text without the ids of runs.
+/// A text without the ids of runs, and the short ones in tables.
 fn without_ids(text: &str) -> String {
-    let is_id = |word: &str| word.len() == 16 && word.chars().all(|c| c.is_ascii_hexdigit());
+    let is_id =
+        |word: &str| [8, 16].contains(&word.len()) && word.chars().all(|c| c.is_ascii_hexdigit());
     let word = |word: &str| {
-        let bare = word.trim_end_matches([',', '\n']);
+        let bare = word.trim_end_matches([',', ':', '\n']);
         if is_id(bare) { word.replace(bare, "[run]") } else { word.to_owned() }
     };
     text.split(' ').map(word).collect::<Vec<_>>().join(" ")
@@ -17,6 +18,11 @@ fn without_ids(text: &str) -> String {
 /// The id of the last run.
 fn latest(place: &Place) -> String {
     place.json("show latest").0["run"].as_str().unwrap().to_owned()
+}
+
+/// A difference of the first figure.
+fn difference(diff: &Value, at: usize) -> f64 {
+    diff["figures"][0]["differences"][at]["difference"].as_f64().unwrap()
 }
 
 /// The moderator of phase 7 gets another sentence.
@@ -38,11 +44,10 @@ fn a_run_equals_itself_and_its_recording() {
     assert_eq!((code, &found["identical"], &found["first"]), (0, &true.into(), &Value::Null));
     assert_eq!(found["state"], json!([]));
     assert_eq!(
-        (&found["figures"][0]["difference"], &found["figures"][0]["interval"]),
-        (&0.0.into(), &Value::Null)
+        (difference(&found, 0), &found["figures"][0]["differences"][0]["interval"]),
+        (0.0, &Value::Null)
     );
-    let line = "difference +0.00 percentage points, paired: 2 lanes in both, of which 0 changed (no interval with fewer than 5 clusters)";
-    assert!(shown.contains(line), "{shown}");
+    assert!(shown.contains(": +0.00 percentage points, paired over 2 puzzles in both"), "{shown}");
 }
 
 #[test]
@@ -62,12 +67,12 @@ fn another_parser_makes_other_decisions_about_the_same_answers() {
     assert_eq!(found["first"]["what"], "decision");
     // The figure of each side is the one of its report.
     let of = |run: &str| place.json(&format!("show {run}")).0["report"]["solve_rate"].clone();
-    let figure = &found["figures"][0];
-    assert_eq!(figure["one"]["value"], of(&parent));
-    assert_eq!(figure["other"]["value"], of("latest"));
+    let groups = &found["figures"][0]["groups"];
+    assert_eq!(groups[0]["value"], of(&parent));
+    assert_eq!(groups[1]["value"], of("latest"));
     // Two puzzles are too few for an interval, and shown instead.
-    assert_eq!(figure["other"]["interval"], Value::Null);
-    assert_eq!(figure["one"]["dots"].as_array().map(Vec::len), Some(2));
+    assert_eq!(groups[1]["interval"], Value::Null);
+    assert_eq!(groups[0]["dots"].as_array().map(Vec::len), Some(2));
 }
 
 /// A fork of a deliberation: what precedes the place is shared, and the change rates are paired by
@@ -109,23 +114,26 @@ fn a_fork_with_another_moderator() {
     assert!(by_phase.keys().all(|phase| phases.iter().any(|p| phase.starts_with(p))));
     let reports =
         [&parent, "latest"].map(|run| place.json(&format!("show {run}")).0["report"].clone());
-    let figures = found["figures"].as_array().unwrap();
-    assert_eq!(figures.len(), 3);
-    for figure in figures {
-        let pointer = figure["one"]["pointer"].as_str().unwrap();
-        assert_eq!(Some(&figure["one"]["value"]), reports[0].pointer(pointer), "{pointer}");
-        assert_eq!(Some(&figure["other"]["value"]), reports[1].pointer(pointer), "{pointer}");
-        let difference = figure["difference"].as_f64().unwrap();
-        let whole =
-            figure["other"]["value"].as_f64().unwrap() - figure["one"]["value"].as_f64().unwrap();
-        assert_eq!(figure["lanes"], 10);
-        assert!((difference - whole).abs() < 1e-9, "all lanes are in both: {figure}");
-        match figure["interval"]["low"].as_f64() {
-            Some(low) => assert!(low <= difference),
-            None => assert_eq!(figure["lanes_changed"], 0, "only where nothing varies: {figure}"),
+    let figure = &found["figures"][0];
+    assert_eq!(figure["labels"], json!(["condition", "run"]));
+    for (at, group) in figure["groups"].as_array().unwrap().iter().enumerate() {
+        let condition = group["group"][0].as_str().unwrap();
+        let rate = &reports[at % 2]["by_condition"][condition]["position_changed_rate"];
+        assert_eq!(&group["value"], rate, "{condition}");
+    }
+    let differences = figure["differences"].as_array().unwrap();
+    let of_runs = differences.iter().filter(|it| it["one"][0] == it["other"][0]);
+    let of_runs: Vec<&Value> = of_runs.collect();
+    assert_eq!(of_runs.len(), 3, "each condition in both runs");
+    for difference in of_runs {
+        assert_eq!(
+            (&difference["pairing"], &difference["clusters_in_both"]),
+            (&"paired".into(), &10.into())
+        );
+        if difference["one"][0] != "acp" {
+            assert_eq!(difference["difference"], 0.0, "phase 7 is only in acp");
         }
     }
-    assert_eq!(figures[0]["difference"], 0.0, "phase 7 is only in acp");
 }
 
 #[test]
@@ -135,39 +143,30 @@ fn runs_that_have_little_in_common() {
     let config = concat!(env!("RETOLD_ROOT"), "/config/public_goods_small.yaml");
     place.ok(&format!("run {config} -q --no-outputs --set games=2 --set game_length=2"));
     let (found, code) = place.json(&format!("diff {game} latest"));
-    assert_eq!((code, &found["calls"]["both"], &found["figures"]), (1, &0.into(), &json!([])));
+    assert_eq!((code, &found["calls"]["both"]), (1, &0.into()));
     let said = place.run(&format!("diff {game} latest"));
     let marks = "state: the runs do not have the same marks from puzzle_1 on; after that, only the end is compared\n";
     assert!(said.out.contains(marks), "{}", said.out);
-    assert!(
-        said.out.contains("runs of different experiments have no headline figures"),
-        "{}",
-        said.out
-    );
     // Two seeds of one experiment: the same lanes, other draws; each game is a cluster.
     let goods = latest(&place);
     place.ok(&format!(
         "run {config} -q --no-outputs --new --set games=2 --set game_length=2 --set seed=9"
     ));
     let (found, _) = place.json(&format!("diff {goods} latest"));
-    let caution = found["other_seed"].as_str().unwrap();
-    assert!(caution.starts_with("the seeds differ (") && caution.contains(" and 9)"), "{caution}");
     let said = place.run(&format!("diff {goods} latest")).out;
-    assert!(said.contains(&format!("  note: {caution}\n")), "{said}");
+    let caution = "differences between runs are unpaired: the runs are of different experiments or have different seeds, \
+        so values of game with the same name may be different ones";
+    assert!(said.contains(caution), "{said}");
     // Players of the same name are strangers.
-    let figures = found["figures"].as_array().unwrap();
-    assert!(figures.iter().all(|figure| figure["pairing"] == "strangers"), "{said}");
-    assert!(said.contains(", unpaired") && !said.contains(" in both, of which "), "{said}");
+    assert_eq!(found["figures"][0]["paired_by_name"], false);
     place.ok(&format!("report {goods} latest -o page.html"));
     assert!(place.read("page.html").contains(caution));
-    assert_eq!(place.json("diff latest latest").0["other_seed"], Value::Null);
-    let report = place.json("show latest").0["report"].clone();
-    for figure in found["figures"].as_array().unwrap() {
-        let pointer = figure["one"]["pointer"].as_str().unwrap();
-        let (value, shown) = (figure["other"]["value"].as_f64(), report.pointer(pointer));
-        let shown = shown.and_then(Value::as_f64).unwrap();
-        assert!((value.unwrap() - shown).abs() < 1e-12, "{figure}");
-        assert_eq!(figure["one"]["clusters"], 2);
+    assert_eq!(place.json("diff latest latest").0["figures"][0]["paired_by_name"], true);
+    let models = place.json("show latest").0["report"]["models"].clone();
+    for group in found["figures"][1]["groups"].as_array().unwrap().iter().skip(1).step_by(2) {
+        let (value, model) = (group["value"].as_f64(), group["group"][0].as_str().unwrap());
+        assert!((value.unwrap() - models[model].as_f64().unwrap()).abs() < 1e-12, "{group}");
+        assert_eq!(group["clusters"], 2);
     }
     for wrong in ["diff latest", "diff latest nothing", "diff latest ffff", "diff latest no.jsonl"]
     {
@@ -188,16 +187,10 @@ fn a_society_is_one_draw() {
     let config = concat!(env!("RETOLD_ROOT"), "/config/society_small.yaml");
     place.ok(&format!("run {config} -q --no-outputs --set days=2"));
     let (found, code) = place.json("diff latest latest");
-    let figure = &found["figures"][0];
-    assert_eq!(
-        (code, &figure["one"]["interval"], &figure["one"]["clusters"]),
-        (0, &Value::Null, &1.into())
-    );
+    let one = &found["figures"][0]["groups"][0];
+    assert_eq!((code, &one["interval"], &one["clusters"]), (0, &Value::Null, &1.into()));
     let report = place.json("show latest").0["report"].clone();
-    assert_eq!(
-        report.pointer(figure["one"]["pointer"].as_str().unwrap()),
-        Some(&figure["one"]["value"])
-    );
+    assert_eq!(report["days"][1]["gini_all"], one["value"]);
 }
 
 /// Damage is reported as by other commands, not compared.

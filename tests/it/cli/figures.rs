@@ -1,16 +1,16 @@
-//! Headline figures and plots against the files that a run writes for other programs.
+//! Figures of studies and plots against the files that a run writes for other programs.
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::reports::{attributes, page, tables};
+use super::reports::{page, tables};
 use crate::support::cli::Place;
 use crate::support::csv::{Row, rows_of};
 
 const ROOT: &str = env!("RETOLD_ROOT");
 
-/// A run with its output files, its headline figures, and the plots of its page.
+/// A run with its output files, its figures, and the plots of its page.
 struct Shown {
     place: Place,
     figures: Vec<Value>,
@@ -23,16 +23,9 @@ impl Shown {
         place.ok(&format!("run {args} -q --no-outputs"));
         place.ok("export latest files --as outputs");
         let page = page(&place, "latest");
-        let figures = place.json("diff latest latest").0["figures"].as_array().unwrap().clone();
-        let figures: Vec<Value> = figures.iter().map(|figure| figure["one"].clone()).collect();
+        let figures = place.json("stats latest").0["figures"].as_array().unwrap().clone();
         assert!(!figures.is_empty(), "{args}");
-        // What is on the page is what `diff` says.
-        let values = attributes(&page, "data-value");
-        let said = figures.iter().map(|figure| match &figure["value"] {
-            Value::Null => String::new(),
-            value => value.as_f64().unwrap().to_string(),
-        });
-        assert_eq!(values, said.collect::<Vec<String>>());
+        same_on_the_page(&place.ok("stats latest"), &page, &figures);
         let plots = tables(&page)
             .into_iter()
             .map(|(name, text)| (name.trim_end_matches("_1.csv").to_owned(), rows_of(&text)));
@@ -48,11 +41,16 @@ impl Shown {
         serde_json::from_str(&self.place.read("files/summary.json")).unwrap()
     }
 
-    /// A figure has the value that was computed from the files; removes it.
-    fn equals(&mut self, name: &str, value: Option<f64>) {
-        let at = self.figures.iter().position(|figure| figure["name"] == name);
-        let figure = self.figures.remove(at.unwrap_or_else(|| panic!("{name}")));
-        assert_alike(figure["value"].as_f64(), value, name);
+    /// A group of a figure has the value that was computed from the files; removes it.
+    fn equals(&mut self, name: &str, group: &str, value: Option<f64>) {
+        let at = self.figures.iter().position(|figure| figure["figure"] == name);
+        let figure = &mut self.figures[at.unwrap_or_else(|| panic!("{name}"))];
+        let groups = figure["groups"].as_array_mut().unwrap();
+        let is_it = |of: &Value| of["group"] == json!([group]) || group.is_empty();
+        let at = groups.iter().position(is_it).unwrap_or_else(|| panic!("{name}, {group}"));
+        let found = groups.remove(at);
+        assert_alike(found["value"].as_f64(), value, name);
+        self.figures.retain(|figure| figure["groups"] != json!([]));
     }
 
     /// A value of a plot, by the names in its rows.
@@ -60,6 +58,25 @@ impl Shown {
         let rows = self.plots.get(plot).unwrap_or_else(|| panic!("no plot {plot}"));
         let is_it = |row: &&Row| names.iter().all(|(column, name)| row[*column] == *name);
         rows.iter().find(is_it)?[value].parse().ok()
+    }
+}
+
+/// The page has the rows that `stats` prints, below the same titles.
+fn same_on_the_page(text: &str, page: &str, figures: &[Value]) {
+    for figure in figures {
+        let title = figure["figure"].as_str().unwrap();
+        let table = page.split(&format!("<h2>{title}</h2>")).nth(1).unwrap();
+        let (_, rows) = table.split("</table>").next().unwrap().split_once("<tbody>").unwrap();
+        let rows = rows.split("<tr>").skip(1).map(|row| {
+            let cells = row.split("<td").skip(1).map(|cell| cell.split('<').next().unwrap());
+            let cells = cells.map(|cell| cell.split_once('>').unwrap().1);
+            cells.flat_map(str::split_whitespace).collect::<Vec<&str>>()
+        });
+        let printed = text.split(&format!("\n{title}\n")).nth(1).unwrap().lines().skip(1);
+        let printed = printed.map(|line| line.split_whitespace().collect::<Vec<&str>>());
+        let rows: Vec<Vec<&str>> = rows.collect();
+        assert!(!rows.is_empty(), "{title}");
+        assert_eq!(printed.take(rows.len()).collect::<Vec<_>>(), rows, "{title}");
     }
 }
 
@@ -90,7 +107,7 @@ fn a_game_s_figures_are_those_of_its_tables() {
     let mut shown = Shown::new(config);
     let puzzles = shown.rows("puzzles");
     let solved = sum(&puzzles, "solved") / sum(&puzzles, "answers");
-    shown.equals("solve rate", Some(solved));
+    shown.equals("share of solved = true", "", Some(solved));
     assert!(shown.figures.is_empty(), "{:?}", shown.figures);
     for puzzle in &puzzles {
         let solved = number(puzzle, "solved") / number(puzzle, "answers");
@@ -121,9 +138,10 @@ fn a_public_goods_game_s_figures_are_those_of_its_tables() {
     };
     for round in 1..=3 {
         let rows = log.iter().filter(|row| row["round"] == round.to_string()).collect();
-        let contributed = of(rows).map(|coins| coins / endowment);
-        shown.equals(&format!("contributed in round {round}"), contributed);
         let (series, round) = (("series", "all games"), round.to_string());
+        let coins = of(rows);
+        shown.equals("mean of contribution by round against 1", &round, coins);
+        let contributed = coins.map(|coins| coins / endowment);
         let at = [series, ("round", round.as_str())];
         let plotted = shown.plotted("contributions_by_round", &at, "share of the endowment");
         assert_alike(plotted, contributed, &round);
@@ -133,7 +151,7 @@ fn a_public_goods_game_s_figures_are_those_of_its_tables() {
     let (mut actions, mut models) = (0.0, 0);
     for row in by_model {
         let mean = number(row, "mean_action");
-        shown.equals(&format!("mean contribution of {}", row["llm_model"]), Some(mean));
+        shown.equals("mean of contribution by model", &row["llm_model"], Some(mean));
         actions += mean * number(row, "actions");
         models += 1;
     }
@@ -148,19 +166,31 @@ fn a_public_goods_game_s_figures_are_those_of_its_tables() {
     assert_alike(Some(sum(units, "value")), Some(actual), "units of punishment and reward");
 }
 
+/// The question of the deliberation.
+const CHANGED: &str = "share of changed_vote = true by condition against simple_passive";
+
 #[test]
 fn a_deliberation_s_figures_are_those_of_its_summary() {
     let mut shown = Shown::new(&format!("{ROOT}/config/deliberation_small.yaml"));
     let summary = shown.summary();
+    // Adversarial cross-pollination is compared with reading alone, whatever comes first by name.
+    let rate = |condition: &str| {
+        summary["by_condition"][condition]["position_changed_rate"].as_f64().unwrap()
+    };
+    let acp = &shown.figures[0]["differences"][0];
+    assert_eq!((&acp["one"], &acp["other"]), (&json!(["simple_passive"]), &json!(["acp"])));
+    let more = acp["difference"].as_f64().unwrap();
+    assert_alike(Some(more), Some(rate("acp") - rate("simple_passive")), "acp");
+    assert!(acp["interval"]["low"].is_f64() && acp["pairing"] == "unpaired", "{acp}");
     for (condition, of) in summary["by_condition"].as_object().unwrap() {
         if of["position_changed"].is_null() {
             assert!(!shown.plots.contains_key(&format!("votes_{condition}")), "{condition}");
             continue;
         }
         let rate = of["position_changed_rate"].as_f64();
-        shown.equals(&format!("changed their vote, {condition}"), rate);
+        shown.equals(CHANGED, condition, rate);
         let name = &[("name", condition.as_str())];
-        assert_alike(shown.plotted("change_rate_by_condition", name, "value"), rate, condition);
+        assert_alike(shown.plotted("figure", name, "value"), rate, condition);
         let flow = &shown.plots[&format!("votes_{condition}")];
         for (side, key) in
             [("first vote", "initial_vote_distribution"), ("final vote", "final_vote_distribution")]
@@ -182,9 +212,10 @@ fn a_society_s_figures_are_those_of_its_summary_and_tables() {
     let recorded = summary["days"].as_array().unwrap();
     let last = recorded.last().unwrap();
     assert_eq!((recorded.len(), days.len()), (6, 6));
-    shown.equals("Gini of all resources on day 6", last["gini_all"].as_f64());
-    shown.equals("active agents on day 6", last["active"].as_f64());
-    shown.equals("dormant agents on day 6", last["dormant"].as_f64());
+    for name in ["gini_all", "active", "dormant"] {
+        let figure = format!("mean of {name} by day clustered by run");
+        shown.equals(&figure, "6", last[name].as_f64());
+    }
     let rejected = shown.rows("invalid_actions");
     let rejected = rejected.iter().filter(|row| row["rejected_by"] == "parser").count();
     let turns = ["posts", "replies", "messages", "proposals", "votes", "work", "trades", "names"];
@@ -193,11 +224,9 @@ fn a_society_s_figures_are_those_of_its_summary_and_tables() {
     let illegible = rejected as f64 / answers.sum::<f64>();
     assert!(illegible > 0.0);
     // What came of the society is one draw; what an answer is like is not.
-    let has_interval = |figure: &&Value| !figure["interval"].is_null();
-    let with: Vec<&Value> = shown.figures.iter().filter(has_interval).collect();
-    assert_eq!(with.len(), 1, "{with:?}");
-    assert!(shown.figures.iter().all(|figure| figure["interval"].is_object()), "those left");
-    shown.equals("answers without a legible action", Some(illegible));
+    let [legible] = shown.figures.as_slice() else { panic!("{:?}", shown.figures) };
+    assert!(legible["groups"][0]["interval"].is_object(), "{legible}");
+    shown.equals("share of legible = false clustered by agent", "", Some(illegible));
     assert!(shown.figures.is_empty(), "{:?}", shown.figures);
     for (at, day) in recorded.iter().enumerate() {
         let number = day["day"].to_string();
@@ -257,16 +286,16 @@ fn an_adventure_s_figures_are_those_of_its_tables() {
     let with = |is_so: &dyn Fn(&Row) -> bool| {
         share(turns.iter().filter(|row| is_so(row)).count(), turns.len())
     };
-    shown.equals("turns with a decision point", with(&|row| row["decision"] == "true"));
-    shown.equals("turns with a fight", with(&|row| !row["opponent"].is_empty()));
+    shown.equals("share of decision_point = true", "", with(&|row| row["decision"] == "true"));
+    shown.equals("share of fight = true", "", with(&|row| !row["opponent"].is_empty()));
     let nothing = with(&|row| row["default_options"] == "true");
-    shown.equals("turns in which nothing was offered", nothing);
+    shown.equals("share of nothing_offered = true", "", nothing);
     let unusable = sum(&turns, "unusable_answers") / turns.len() as f64;
-    shown.equals("unusable answers per turn", Some(unusable));
+    shown.equals("mean of unusable_answers", "", Some(unusable));
     let journal: Value = serde_json::from_str(&shown.place.read("files/journal.json")).unwrap();
     let games = journal.as_object().unwrap();
     let told = games.values().filter(|game| game["ending"] == "told").count();
-    shown.equals("games told to the end", share(told, games.len()));
+    shown.equals("share of told_to_the_end = true", "", share(told, games.len()));
     assert!(shown.figures.is_empty(), "{:?}", shown.figures);
     let decisions = shown.rows("decisions");
     for row in &shown.plots["decisions_by_importance"] {

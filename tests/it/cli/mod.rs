@@ -18,6 +18,7 @@ mod derived;
 mod diffs;
 mod endpoints;
 mod failures;
+mod figure_examples;
 mod figures;
 mod files;
 mod filters;

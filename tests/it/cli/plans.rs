@@ -97,11 +97,10 @@ fn a_fork_with_another_moderator_asks_what_was_foretold() {
     assert!(used("prompt_tokens") > 1000 && used("completion_tokens") > 100, "{plan}");
     assert!(plan["forecast"]["cost"].as_f64().unwrap() > 0.0);
     let (diff, _) = place.json(&format!("diff {parent} latest"));
-    let acp = diff["figures"].as_array().unwrap().last().unwrap().clone();
-    assert_eq!(
-        (&acp["one"]["name"], &acp["lanes"]),
-        (&"changed their vote, acp".into(), &10.into())
-    );
+    let differences = diff["figures"][0]["differences"].as_array().unwrap();
+    let is_acp = |it: &&Value| it["one"][0] == "acp" && it["other"][0] == "acp";
+    let acp = differences.iter().find(is_acp).unwrap();
+    assert_eq!(acp["clusters_in_both"], 10);
     assert!(acp["difference"].is_f64() && acp["interval"]["low"].is_f64(), "{acp}");
 }
 

@@ -13,10 +13,21 @@ fn config(name: &str) -> String {
     }
 }
 
-/// The figures of `diff` of a run with itself, by name.
+/// The groups of the figures of the last run, each named like an interval of a plan.
 fn figures(place: &Place) -> Vec<Value> {
-    let (diff, _) = place.json("diff latest latest");
-    diff["figures"].as_array().unwrap().iter().map(|figure| figure["one"].clone()).collect()
+    let (stats, _) = place.json("stats latest");
+    let mut groups = Vec::new();
+    for figure in stats["figures"].as_array().unwrap() {
+        for group in figure["groups"].as_array().unwrap() {
+            let labels = group["group"].as_array().unwrap().iter();
+            let labels = labels.map(|label| format!(", {}", label.as_str().unwrap()));
+            let name = figure["figure"].as_str().unwrap().to_owned();
+            let mut group = group.clone();
+            group["name"] = (name + &labels.collect::<String>()).into();
+            groups.push(group);
+        }
+    }
+    groups
 }
 
 /// A simulated run uses what was planned for it, and its intervals are as wide as was said.
@@ -108,7 +119,7 @@ fn a_plan_says_what_it_assumes() {
         "20 calls to ask",
         "tokens of the simulated answers, and US dollars at list prices",
         "95 % intervals to expect: half the width of each",
-        "clusters are puzzles: some are harder than others",
+        "clusters are the values of puzzle",
         "as simulated: if answers vary as the simulated ones do",
         "at worst, for a share: half of the clusters answer one way and half the other, and all draws of a cluster agree (Kish 1965)",
         "intervals are those of reports: exact (Clopper and Pearson 1934) for shares of independent draws, Korn and Graubard's (1998) for other shares, CR2 with Student's t for means",
@@ -117,7 +128,7 @@ fn a_plan_says_what_it_assumes() {
     ] {
         assert!(text.contains(said), "{said}\nis not in\n{text}");
     }
-    // Named figures come first.
+    // Named figures take the place of those that the study leads with.
     let figure = "share of game24 = x independent";
     let said = place.args(&["plan", "small.yaml", "--json", "--figure", figure]);
     let plan: Value = serde_json::from_str(&said.out).unwrap();
@@ -127,13 +138,13 @@ fn a_plan_says_what_it_assumes() {
         .iter()
         .map(|it| it["name"].as_str().unwrap())
         .collect();
-    assert_eq!(names, [figure, "solve rate"]);
+    assert_eq!(names, [figure]);
     assert!(plan["intervals"][0]["half_width_at_worst"].is_f64(), "{plan}");
     // A misspelt value, or a figure of texts, is said as `stats` says it.
     assert_eq!(plan["findings"][0]["finding"]["no_such_value"]["value"], "x", "{plan}");
     let said = place.args(&["plan", "small.yaml", "--figure", figure]);
     assert!(said.out.contains(&format!("  {figure}: no value is \"x\": ")), "{}", said.out);
-    assert!(said.out.contains("clusters are single values; puzzles"), "{}", said.out);
+    assert!(said.out.contains("clusters are single values\n"), "{}", said.out);
     let said = place.run("plan");
     assert!(said.code == 2 && said.err.contains("<CONFIG>"), "{}", said.err);
     let said = place.run("plan --at 3");

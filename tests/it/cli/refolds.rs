@@ -31,12 +31,17 @@ fn refolding_foretells_a_fork_with_the_new_parser() {
     place.ok(&format!("fork {parent} --set parser=game24@2 -q"));
     let report = |run: &str| place.json(&format!("show {run}")).0["report"].clone();
     let figure = &refold["figures"][0];
-    assert_eq!(figure["one"]["value"], report(&parent)["solve_rate"]);
-    assert_eq!(figure["other"]["value"], report("latest")["solve_rate"]);
+    assert_eq!(figure["groups"][0]["group"], json!(["recorded"]));
+    assert_eq!(figure["groups"][0]["value"], report(&parent)["solve_rate"]);
+    assert_eq!(figure["groups"][1]["value"], report("latest")["solve_rate"]);
     // The facts that change are those in which the two runs differ.
     let (diff, _) = place.json(&format!("diff {parent} latest"));
     assert_eq!(diff["facts"], refold["facts"]);
-    assert_eq!(diff["figures"], refold["figures"]);
+    for key in ["difference", "interval", "test", "pairing"] {
+        let [of_fork, foretold] =
+            [&diff, refold].map(|it| &it["figures"][0]["differences"][0][key]);
+        assert_eq!(of_fork, foretold, "{key}");
+    }
     // The parser that decided changes nothing.
     let (same, code) = place.json(&format!("check {parent} --parser game24@1 --refold"));
     assert_eq!((code, &same["refold"]["decisions"]), (0, &0.into()));
@@ -67,9 +72,11 @@ fn another_contribution_changes_later_prompts() {
     assert!(!known.is_empty() && known.len() < new.len(), "{known:?}");
     let cost = &refold["forecast"]["models"]["gpt-4o"]["cost"];
     assert!(cost.as_f64().unwrap() > 0.0, "{}", refold["forecast"]);
-    let rounds = refold["figures"].as_array().unwrap();
-    let changed = |figure: &&Value| figure["difference"].as_f64() != Some(0.0);
-    assert!(rounds.iter().any(|figure| changed(&figure)), "{rounds:?}");
+    let rounds = refold["figures"][0]["differences"].as_array().unwrap();
+    let of_run = rounds
+        .iter()
+        .filter(|it| it["other"][1] == "with these decisions" && it["one"][0] == it["other"][0]);
+    assert!(of_run.clone().any(|it| it["difference"].as_f64() != Some(0.0)), "{rounds:?}");
     let shown = place.run(&format!("check {parent} --refold --call game1/r01 --most 0"));
     assert!(shown.out.contains("would have to be asked again"), "{}", shown.out);
 }
@@ -105,8 +112,12 @@ fn other_votes_change_a_deliberation() {
     // Everybody agrees, so phase 2 ends the deliberation: what came later is not asked any more.
     assert_eq!(by_phase["(no call)"]["threshold_checked"][0], 1, "{by_phase}");
     assert!(refold["calls"]["left"].as_u64().unwrap() > 100, "{}", refold["calls"]);
-    let acp = refold["figures"].as_array().unwrap().last().unwrap();
-    assert_eq!((&acp["other"]["value"], &acp["difference"]), (&Value::Null, &Value::Null));
+    let acp = &refold["figures"][0]["groups"][1];
+    assert_eq!(acp["group"], json!(["acp", "with these decisions"]));
+    assert_eq!(
+        (&acp["value"], &acp["draws"], &acp["missing"]),
+        (&Value::Null, &0.into(), &10.into())
+    );
     // Before, a strategy had found each vote.
     assert!(found["found"]["to"].as_u64() < found["found"]["from"].as_u64(), "{}", found["found"]);
     for (fail_on, code) in [("flips", 1), ("method-drop", 1)] {
@@ -282,15 +293,13 @@ fn real_answers_are_refolded() {
         assert_eq!(code, 1, "{template}");
         let refold = &found["refold"];
         let figure = &refold["figures"][0];
-        assert_eq!(figure["one"]["value"], before, "what the old rule finds: {template}");
-        let solved = figure["other"]["value"].as_f64().unwrap() * 10_000.0;
+        let [one, other] = [0, 1].map(|at| &figure["groups"][at]);
+        assert_eq!(one["value"], before, "what the old rule finds: {template}");
+        let solved = other["value"].as_f64().unwrap() * 10_000.0;
         assert!((solved - f64::from(valid)).abs() < 1e-6, "{template}: {solved}");
-        assert_eq!(
-            (&figure["one"]["draws"], &figure["one"]["clusters"]),
-            (&10_000.into(), &100.into())
-        );
-        let interval = &figure["other"]["interval"];
-        assert!(interval["low"].as_f64() < figure["other"]["value"].as_f64(), "{interval}");
+        assert_eq!((&one["draws"], &one["clusters"]), (&10_000.into(), &100.into()));
+        let interval = &other["interval"];
+        assert!(interval["low"].as_f64() < other["value"].as_f64(), "{interval}");
         assert_eq!(refold["facts"]["changes"].as_array().unwrap().len(), 100);
         assert_eq!(refold["new_calls"], json!([]), "nothing has to be asked again");
         assert_eq!(place.run("check latest --accept --fail-on method-drop").code, 0, "{template}");

@@ -91,7 +91,7 @@ fn sixteen_configs_of_a_design_make_one_table_and_one_report() {
         for same in ["outcome", "outcome_digest", "exchanges", "decisions", "outputs", "report"] {
             assert_eq!(run[same], one[same], "{config}: {same}");
         }
-        assert!(run["headline"][0]["value"].is_number(), "{run}");
+        assert!(run["figures"][0]["groups"][0]["value"].is_number(), "{run}");
     }
     let all = names.join(" ");
     together.ok(&format!("table {all} --table decisions --to decisions.csv"));

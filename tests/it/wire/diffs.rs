@@ -60,7 +60,10 @@ fn two_runs_of_a_program_with_one_changed_prompt() {
     assert_eq!(diff["figures"], json!([]));
     let text = place.run(&format!("diff {one} {other}")).out;
     assert!(text.contains("3 calls in the first run, 3 in the second, 3 in both"), "{text}");
-    assert!(text.contains("this kind of run has no headline figures"), "{text}");
+    assert!(
+        text.contains("no figures: they need decisions that are numbers or a few names"),
+        "{text}"
+    );
     // A call without a name is named after its prompt: with another prompt, it is another call.
     let third = recorded(&place, &server, ["What is the capital of France?", "Peru"]);
     let (diff, _) = place.json(&format!("diff {one} {third}"));

@@ -8,12 +8,12 @@ use crate::error::{CliError, Status};
 use crate::gate;
 use crate::global::Global;
 use crate::output::{Output, count_of, group_digits};
-use crate::runs::figures::figures_of;
+use crate::runs::run_figures::leading;
 use crate::select::{self, RunSelection};
 use crate::views::alike::{alike, and_others, shorten};
 use crate::views::differing::where_they_differ;
 use crate::views::facts::{EXCERPT, facts_text, more};
-use crate::views::figures::{compared_table, methods};
+use crate::views::run_figures;
 use retold::compare::{
     CallDifference, CallPlace, Comparison, DecisionPlace, LaneDifference, RunSide,
     SettingDifference, compare,
@@ -21,11 +21,10 @@ use retold::compare::{
 use retold::escaping::printable;
 use retold::event::{Event, ForkedFrom, RunStarted};
 use retold::id::{RunId, Seq};
-use retold::log::{CheckedReader, Reader};
+use retold::log::Reader;
 use retold::members::Members;
 use retold::run::StateDifference;
-use retold_figures::{ComparedFigure, Pairing, compared_figures, other_seed};
-use retold_study::studies::Studies;
+use retold_figures::FigureTable;
 
 /// Compare two runs: prompts, answers, decisions, facts and state.
 ///
@@ -34,8 +33,8 @@ use retold_study::studies::Studies;
 /// program. Unnamed calls of programs are named after their prompts.
 ///
 /// Shows the first difference of each lane (a participant, a dialogue, a puzzle), with the diff of
-/// the prompts, and the headline figures of both runs with 95 % intervals, their difference and its p.
-/// If the runs have the same seed, what lanes of the same name have in common cancels out. With other
+/// the prompts, and the figures that `stats` leads with, of both runs with 95 % intervals, their difference and its p.
+/// If the runs have the same seed, what clusters of the same name have in common cancels out. With other
 /// seeds, these may be different people, and the difference is unpaired. Exit code 1 if anything
 /// differs but settings and versions.
 #[derive(Debug, clap::Args)]
@@ -50,13 +49,11 @@ pub(crate) struct Args {
 }
 
 /// A comparison, with what is read of both logs to show it.
-struct ComparedRuns<'a> {
+struct ComparedRuns {
     comparison: Comparison,
     /// Of each lane: how the prompts differ, or what else does.
     lanes: Vec<LaneDiff>,
-    figures: Vec<ComparedFigure>,
-    /// Why there are no figures, if there are none.
-    no_figures: Option<&'a str>,
+    figures: Vec<FigureTable>,
     started: [RunStarted; 2],
 }
 
@@ -70,7 +67,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let Args { one, other, most } = args;
     let (one, other) = (select::to_read(global, &one)?, select::to_read(global, &other)?);
     gate::show_runs([one, other], output, |[one, other]| {
-        let compared = compare_runs(global.studies, &one, &other)?;
+        let compared = compare_runs([one, other], global)?;
         if output.is_json() {
             output.object(&compared.json()?)?;
         } else {
@@ -81,11 +78,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     })
 }
 
-fn compare_runs<'a>(
-    studies: &Studies,
-    one: &RunSelection,
-    other: &RunSelection,
-) -> Result<ComparedRuns<'a>, CliError> {
+fn compare_runs(runs: [RunSelection; 2], global: &Global) -> Result<ComparedRuns, CliError> {
+    let [one, other] = &runs;
     let (mut first, mut second) = (one.checked_reader()?, other.checked_reader()?);
     let started =
         [select::run_start(&mut first, one.run)?, select::run_start(&mut second, other.run)?];
@@ -98,19 +92,8 @@ fn compare_runs<'a>(
         let diff = diff_text(lane, &mut first, one.run, &mut second, other.run)?;
         lanes.push(LaneDiff { place, diff });
     }
-    let of = |reader: &mut CheckedReader, run| figures_of(studies, reader, run);
-    let (figures, no_figures) = if started[0].experiment == started[1].experiment {
-        match (of(&mut first, one.run)?, of(&mut second, other.run)?) {
-            (one, other) if !one.is_empty() => {
-                let pairing = Pairing::of_seeds(started[0].seed, started[1].seed);
-                (compared_figures(&one, &other, pairing), None)
-            }
-            _ => (Vec::new(), Some("this kind of run has no headline figures")),
-        }
-    } else {
-        (Vec::new(), Some("runs of different experiments have no headline figures in common"))
-    };
-    Ok(ComparedRuns { comparison, lanes, figures, no_figures, started })
+    let figures = leading(&runs, global)?;
+    Ok(ComparedRuns { comparison, lanes, figures, started })
 }
 
 /// How a call differs: the diff of its prompts, or both answers, or both decisions.
@@ -161,15 +144,9 @@ fn excerpt(reader: &mut dyn Reader, at: Option<(RunId, Seq)>) -> Result<String, 
     })
 }
 
-impl ComparedRuns<'_> {
+impl ComparedRuns {
     fn is_simulated(&self) -> bool {
         self.started.iter().any(RunStarted::is_simulated)
-    }
-
-    /// What to know if the seeds differ.
-    fn other_seed(&self) -> Option<String> {
-        let [one, other] = &self.started;
-        other_seed(one.seed, other.seed)
     }
 
     fn json(&self) -> Result<Value, CliError> {
@@ -185,7 +162,6 @@ impl ComparedRuns<'_> {
         object.set("identical", json!(comparison.is_identical()));
         object.set("first", json!(comparison.first()));
         object.set("figures", json!(self.figures));
-        object.set("other_seed", json!(self.other_seed()));
         object.set("simulated", json!(self.is_simulated()));
         Ok(object)
     }
@@ -239,18 +215,12 @@ impl ComparedRuns<'_> {
         self.lanes(most, &mut text);
         facts_text(facts, ["in the first run", "in the second"], most, &mut text);
         self.ends(&mut text);
-        text.push_str("\nheadline figures\n");
-        match self.no_figures {
-            Some(reason) => {
-                let _ = writeln!(text, "  {reason}");
+        text.push('\n');
+        match self.figures.is_empty() {
+            true => {
+                text.push_str("no figures: they need decisions that are numbers or a few names\n")
             }
-            None => {
-                text.push_str(&compared_table(&self.figures));
-                if let Some(caution) = self.other_seed() {
-                    let _ = writeln!(text, "  note: {caution}");
-                }
-                text.push_str(&methods(&self.figures));
-            }
+            false => text.push_str(&run_figures::tables(&self.figures)),
         }
         text
     }

@@ -10,10 +10,8 @@ use crate::gate;
 use crate::global::Global;
 use crate::limits::prices;
 use crate::output::Output;
-use crate::runs::figures::figures_of;
 use crate::runs::run_figures::FiguresArgs;
 use crate::select::{self, RunSelection, RunSource};
-use crate::views::figures::headline_table;
 use crate::views::run_figures;
 use crate::views::stats::text;
 use retold::event::Event;
@@ -22,7 +20,7 @@ use retold::log::Reader;
 use retold::model::Prices;
 use retold::totals::{Figures, Totals};
 use retold_archive::{RunView, without_end};
-use retold_figures::{Estimate, Figure, FigureTable};
+use retold_figures::FigureTable;
 
 /// Show runs in numbers: what came out, tokens, cost, latency, methods.
 ///
@@ -38,7 +36,7 @@ use retold_figures::{Estimate, Figure, FigureTable};
 /// resumed run already had, and tokens in the provider's cache. A replay leaves no events: the output
 /// shows what one replay saves, not how many there were.
 ///
-/// Figures come first: those of --figure and --figures, or else a study's headline figures, or, of a run
+/// Figures come first: those of --figure and --figures, or else those that the study leads with, or, of a run
 /// that no study made, the means or commonest values of its decisions, by label. Each group has its 95 % interval, and what is missing
 /// or a parser's last resort is counted beside it. Groups, and runs where several are given, are
 /// compared by differences with intervals and tests.
@@ -46,7 +44,7 @@ use retold_figures::{Estimate, Figure, FigureTable};
 /// Of a damaged run, the events before the damage are counted (exit code 1).
 ///
 /// With --json, the object of one run is the one that the page of `retold serve` has under
-/// /run/RUN/stats as `stats`, with `experiment`, `outcome`, `simulated`, `headline` and `figures`. Several runs
+/// /run/RUN/stats as `stats`, with `experiment`, `outcome`, `simulated` and `figures`. Several runs
 /// are `runs`, beside `figures`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -68,8 +66,6 @@ struct StatsObject {
     /// How the run ended; `None` if it did not.
     outcome: Option<String>,
     simulated: bool,
-    /// Its headline figures, unless others were named.
-    headline: Vec<Estimate>,
     #[serde(flatten)]
     totals: Figures,
 }
@@ -92,11 +88,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         let tables = figures.tables(&runs, global)?;
         let mut all = Vec::new();
         for (source, view) in sources.iter().zip(&views) {
-            let headline = match figures.is_empty() {
-                true => headline_of(view, global)?,
-                false => Vec::new(),
-            };
-            all.push(stats_of(source, view, headline, &prices, global)?);
+            all.push(stats_of(source, view, &prices, global)?);
         }
         if output.is_json() {
             match all.as_slice() {
@@ -108,10 +100,6 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         let mut shown = String::new();
         for (source, stats) in sources.iter().zip(&all) {
             shown.push_str(&heading(source, stats));
-            if !stats.headline.is_empty() {
-                shown.push_str(&headline_table(&stats.headline));
-                shown.push('\n');
-            }
             if let [_] = all.as_slice() {
                 shown.push_str(&run_figures::tables(&tables));
             }
@@ -128,18 +116,10 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     })
 }
 
-/// The headline figures of a run.
-fn headline_of(view: &RunView, global: &Global) -> Result<Vec<Estimate>, CliError> {
-    let mut reader = view.log().checked_reader()?;
-    let figures = figures_of(global.studies, &mut reader, view.run())?;
-    Ok(figures.iter().map(Figure::estimate).collect())
-}
-
 /// The numbers of a run.
 fn stats_of(
     source: &RunSource,
     view: &RunView,
-    headline: Vec<Estimate>,
     prices: &Prices,
     global: &Global,
 ) -> Result<StatsObject, CliError> {
@@ -153,7 +133,7 @@ fn stats_of(
     let (experiment, simulated) = (started.experiment, source.simulated);
     let outcome = outcome(&mut reader, run, totals.end())?;
     let totals = totals.figures(prices, global.studies.parsers());
-    Ok(StatsObject { experiment, outcome, simulated, headline, totals })
+    Ok(StatsObject { experiment, outcome, simulated, totals })
 }
 
 /// What is said of a run before its numbers.

@@ -10,7 +10,6 @@ pub(crate) mod conclusion;
 pub(crate) mod config;
 pub(crate) mod continuation;
 pub(crate) mod effective;
-pub(crate) mod figures;
 pub(crate) mod folder;
 pub(crate) mod fork;
 mod kept;

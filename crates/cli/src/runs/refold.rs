@@ -8,19 +8,20 @@ use serde_json::{Value, json};
 use crate::error::CliError;
 use crate::global::Global;
 use crate::output::{count_of, group_digits};
-use crate::runs::figures::figures_from;
+use crate::runs::run_figures::{figures_error, rows_error};
 use crate::runs::session::{self, StudyExecution};
 use crate::runs::settings::settings_of;
 use crate::select::{self, RunSource};
 use crate::views::departures::{departures_json, departures_text};
 use crate::views::facts::facts_text;
-use crate::views::figures::{compared_table, methods};
 use crate::views::forecast::{ESTIMATED, forecast_text, new_calls_json};
+use crate::views::run_figures;
 use retold::compare::{FactChanges, FactRecord, fact_changes, recorded_facts};
 use retold::id::{CallPath, Sample};
 use retold::model::Prices;
 use retold::run::{DryRun, DryRunSettings, Finish, Forecast, Mode, OtherDecision};
-use retold_figures::{ComparedFigure, Pairing, compared_figures};
+use retold_figures::{FigureRun, FigureTable, leading_tables};
+use retold_study::figures::figure_study;
 use retold_wire::PROGRAM;
 
 /// What other decisions change in a run.
@@ -30,7 +31,8 @@ pub(crate) struct RefoldResult {
     facts: FactChanges,
     rehearsal: DryRun,
     forecast: Forecast,
-    figures: Vec<ComparedFigure>,
+    /// The study's figures, of the run as recorded and with these decisions.
+    figures: Vec<FigureTable>,
 }
 
 /// Refuses a run that only its program can execute again.
@@ -59,7 +61,7 @@ pub(crate) fn refold(
     let started = select::run_start(&mut reader, source.run)?;
     let settings = settings_of(global.studies, &started)?;
     let recorded = recorded_facts(&mut reader, source.run)?;
-    let (experiment, of) = (started.experiment.clone(), settings.experiment.clone());
+    let study = global.studies.find(&started.experiment);
     let (log, run) = (source.log.clone(), source.run);
     let session = StudyExecution::new(log, run, Mode::Rehearse, started, settings);
     let count = decisions.len() as u64;
@@ -71,13 +73,24 @@ pub(crate) fn refold(
     };
     let now: Vec<FactRecord> =
         std::mem::take(&mut rehearsal.facts).into_iter().map(FactRecord::from).collect();
-    let figures = |facts: &[FactRecord]| {
-        let facts: Result<Vec<Value>, _> =
-            facts.iter().map(|record| serde_json::from_str(&record.fact)).collect();
-        let facts = facts.map_err(|e| CliError::usage(format!("a fact of the run: {e}")))?;
-        figures_from(global.studies, &experiment, &of, &facts)
-    };
-    let figures = compared_figures(&figures(&recorded)?, &figures(&now)?, Pairing::Lanes);
+    let mut figures = Vec::new();
+    if let Some(study) = study.filter(|study| !study.headline().is_empty()) {
+        let of = |facts: &[FactRecord]| {
+            let facts: Result<Vec<Value>, _> =
+                facts.iter().map(|record| serde_json::from_str(&record.fact)).collect();
+            let facts = facts.map_err(|e| CliError::usage(format!("a fact of the run: {e}")))?;
+            figure_study(study, &facts).map_err(rows_error)
+        };
+        let mut again = source.checked_reader()?;
+        let named =
+            |name: &str, reader, study| FigureRun { name: name.to_owned(), run, reader, study };
+        let mut runs = [
+            named("recorded", &mut reader, of(&recorded)?),
+            named("with these decisions", &mut again, of(&now)?),
+        ];
+        let tables = leading_tables(&mut runs, global.studies.parsers());
+        figures = tables.map_err(figures_error)?.tables;
+    }
     let forecast = rehearsal.forecast(prices);
     let facts = fact_changes(recorded, now);
     Ok(RefoldResult { decisions: count, facts, rehearsal, forecast, figures })
@@ -135,9 +148,8 @@ impl RefoldResult {
         }
         text.push_str(&departures_text(departures));
         if !figures.is_empty() {
-            text.push_str("\nheadline figures, recorded -> with these decisions\n");
-            text.push_str(&compared_table(figures));
-            text.push_str(&methods(figures));
+            text.push('\n');
+            text.push_str(&run_figures::tables(figures));
             if !new.is_empty() {
                 text.push_str(
                     "  calls that would be asked again keep their recorded answers here; those never recorded fail\n",

@@ -4,24 +4,25 @@ use std::path::PathBuf;
 
 use crate::error::{CliError, write_err};
 use crate::global::Global;
-use crate::select::{self, RunSelection};
+use crate::select::RunSelection;
 use retold::log::CheckedReader;
 use retold_figures::{
     DefinitionError, FigureDefinition, FigureRun, FigureTable, FiguresError, FiguresFile,
-    SuggestedTables, census_of, figure_tables, suggested_tables,
+    LeadingTables, figure_tables, leading_tables,
 };
 use retold_study::config::{load, read_text};
+use retold_study::figures::{RowsError, figure_run};
 
 /// Which figures of runs are shown.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct FiguresArgs {
-    /// A figure of decisions or facts, such as `share of vote = yes by condition`, `mean of
-    /// contribution by round, condition clustered by game` or `changed(before.vote, after.vote)`;
-    /// can be given several times.
+    /// A figure of decisions or facts, such as `share of vote = yes by condition against control`,
+    /// `mean of contribution by round clustered by game` or `changed(before.vote, after.vote)`; can
+    /// be given several times.
     #[arg(long, value_name = "FIGURE")]
     figure: Vec<String>,
-    /// Figures in a YAML file: `figures`, a list, and `clustered_by`, the label for those that do
-    /// not say which values are independent.
+    /// Figures in a YAML file: `figures`, a list, `clustered_by`, the label for those that do not say
+    /// which values are independent, and `against`, the baseline of those that name none.
     #[arg(long, value_name = "FILE")]
     figures: Option<PathBuf>,
 }
@@ -49,8 +50,7 @@ impl FiguresArgs {
         self.figure.is_empty() && self.figures.is_none()
     }
 
-    /// The figures of runs, each read as far as it goes: those that are named, or else, of runs that no study made,
-    /// what their decisions suggest.
+    /// The figures of runs, each read as far as it goes: those that are named, or else those that the runs lead with.
     pub(crate) fn tables(
         &self,
         runs: &[RunSelection],
@@ -58,41 +58,51 @@ impl FiguresArgs {
     ) -> Result<Vec<FigureTable>, CliError> {
         let named = self.definitions()?;
         let parsers = global.studies.parsers();
-        let mut readers = Vec::new();
-        let mut has_study = false;
-        for selected in runs {
-            let mut reader = selected.checked_reader()?;
-            has_study |= select::run_start(&mut reader, selected.run)?.is_of_experiment();
-            readers.push(reader);
+        let readers = runs.iter().map(RunSelection::checked_reader);
+        let mut readers = readers.collect::<Result<Vec<CheckedReader>, CliError>>()?;
+        let mut of: Vec<FigureRun<'_>> = Vec::new();
+        for (selected, reader) in runs.iter().zip(&mut readers) {
+            let read = figure_run(global.studies, selected.run.short(8), selected.run, reader);
+            of.push(read.map_err(rows_error)?);
         }
-        if self.is_empty() && has_study {
-            return Ok(Vec::new());
-        }
-        let of = |(selected, reader): (&RunSelection, _)| -> FigureRun<'_> {
-            let reader: &mut CheckedReader = reader;
-            FigureRun { name: selected.run.short(8), run: selected.run, reader }
-        };
-        let mut runs: Vec<FigureRun<'_>> = runs.iter().zip(&mut readers).map(of).collect();
         let tables = match self.is_empty() {
-            true => suggested_tables(&mut runs, parsers).map(note_left_out),
-            false => {
-                let census = census_of(&mut runs, parsers)?;
-                figure_tables(&mut runs, &census, &named, parsers)
-            }
+            true => leading_tables(&mut of, parsers).map(note_left_out),
+            false => figure_tables(&mut of, &named, parsers),
         };
-        tables.map_err(|error| match error {
-            FiguresError::Log(error) => error.into(),
-            error => CliError::usage(error.to_string()).hint(DefinitionError::HINT),
-        })
+        tables.map_err(figures_error)
     }
 }
 
-/// The figures that decisions suggest. How many are left out is said beside the output.
-fn note_left_out(suggested: SuggestedTables) -> Vec<FigureTable> {
-    let SuggestedTables { tables, left_out } = suggested;
+/// The figures that runs lead with.
+pub(crate) fn leading(
+    runs: &[RunSelection],
+    global: &Global,
+) -> Result<Vec<FigureTable>, CliError> {
+    FiguresArgs::default().tables(runs, global)
+}
+
+/// Why there are no figures.
+pub(crate) fn figures_error(error: FiguresError) -> CliError {
+    match error {
+        FiguresError::Log(error) => error.into(),
+        error => CliError::usage(error.to_string()).hint(DefinitionError::HINT),
+    }
+}
+
+/// Why a study has no rows of a run.
+pub(crate) fn rows_error(error: RowsError) -> CliError {
+    match error {
+        RowsError::Log(error) => error.into(),
+        error => CliError::usage(error.to_string()),
+    }
+}
+
+/// The figures that runs lead with. How many suggested ones are left out is said beside the output.
+fn note_left_out(leading: LeadingTables) -> Vec<FigureTable> {
+    let LeadingTables { tables, left_out } = leading;
     if left_out > 0 {
         write_err(&format!(
-            "note: {} of {} suggested figures are shown: name others with --figure\n",
+            "note: {} of {} suggested figures are shown: `retold stats RUN.. --figure FIGURE` shows others\n",
             tables.len(),
             tables.len() + left_out
         ));

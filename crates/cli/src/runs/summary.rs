@@ -1,4 +1,4 @@
-//! One summary of the runs of a command: how each ended, its cost, its first headline figure, and the next steps.
+//! One summary of the runs of a command: how each ended, its cost, its first figure, and the next steps.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,14 +10,14 @@ use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::output::{Output, count_of, group_digits};
 use crate::runs::concluded::ConcludedRun;
-use crate::runs::figures::figures_of;
-use crate::select::SIMULATED;
+use crate::runs::run_figures::leading;
+use crate::select::{RunSelection, SIMULATED};
 use crate::views::columns::{Column, align};
 use retold::event::RunStarted;
 use retold::members::Members;
 use retold::model::Prices;
 use retold::totals::{Totals, dollars};
-use retold_figures::{Estimate, Figure};
+use retold_figures::FigureTable;
 
 /// The most runs that `report` compares.
 const COMPARED: usize = 30;
@@ -31,7 +31,7 @@ pub(crate) struct RunSummary {
     /// In US dollars; `None` if it is not known, or if nobody was paid.
     dollars: Option<f64>,
     /// Of a finished run.
-    headline: Vec<Estimate>,
+    figures: Vec<FigureTable>,
 }
 
 impl RunSummary {
@@ -52,15 +52,15 @@ impl RunSummary {
             Err(_) => name.clone(),
         };
         match read {
-            Ok((dollars, headline)) => RunSummary { name, found_by, concluded, dollars, headline },
+            Ok((dollars, figures)) => RunSummary { name, found_by, concluded, dollars, figures },
             Err(e) => {
                 let concluded = concluded.and(Err(e));
-                RunSummary { name, found_by, concluded, dollars: None, headline: Vec::new() }
+                RunSummary { name, found_by, concluded, dollars: None, figures: Vec::new() }
             }
         }
     }
 
-    /// Its cells: name, run, outcome, answers, failed, cost, headline.
+    /// Its cells: name, run, outcome, answers, failed, cost, first figure.
     fn cells(&self) -> Vec<String> {
         let unknown = || "-".to_owned();
         let Ok(concluded) = &self.concluded else {
@@ -69,7 +69,7 @@ impl RunSummary {
             return cells;
         };
         let progress = concluded.ended.progress;
-        let headline = self.headline.first();
+        let first = self.figures.first().and_then(FigureTable::first_group);
         vec![
             self.name.clone(),
             concluded.name.clone(),
@@ -77,7 +77,7 @@ impl RunSummary {
             group_digits(progress.exchanges),
             group_digits(progress.failed),
             self.dollars.map_or_else(unknown, |cost| dollars(Some(cost))),
-            headline.map_or_else(unknown, |figure| format!("{}: {}", figure.name, figure.text())),
+            first.unwrap_or_else(unknown),
         ]
     }
 
@@ -88,7 +88,7 @@ impl RunSummary {
         };
         object.set("name", self.name.as_str().into());
         object.set("dollars", self.dollars.into());
-        object.set("headline", json!(self.headline));
+        object.set("figures", json!(self.figures));
         object
     }
 }
@@ -100,25 +100,21 @@ fn is_found_by(name: &str, concluded: &ConcludedRun, global: &Global) -> bool {
     found.is_ok_and(|found| found.head.run == concluded.run)
 }
 
-/// The cost of a run, and its headline figures if it is finished.
+/// The cost of a run, and its figures if it is finished.
 fn read(
     concluded: &ConcludedRun,
     prices: &Prices,
     global: &Global,
-) -> Result<(Option<f64>, Vec<Estimate>), CliError> {
+) -> Result<(Option<f64>, Vec<FigureTable>), CliError> {
     let (log, run) = (&concluded.log, concluded.run);
     let totals = Totals::read(log.reader()?.as_mut(), run)?;
     let cost = totals.figures(prices, global.studies.parsers()).all.cost;
     let dollars = cost.dollars.filter(|_| cost.is_complete && !concluded.simulated);
-    let headline = match concluded.outcome() {
-        "finished" => {
-            let mut reader = log.checked_reader()?;
-            let figures = figures_of(global.studies, &mut reader, run)?;
-            figures.iter().map(Figure::estimate).collect()
-        }
+    let figures = match concluded.outcome() {
+        "finished" => leading(&[RunSelection { log: log.clone(), run }], global)?,
         _ => Vec::new(),
     };
-    Ok((dollars, headline))
+    Ok((dollars, figures))
 }
 
 /// Prints the summary, and each error with the run that it belongs to. The exit code is that of the worst run.
@@ -177,7 +173,7 @@ fn text(runs: &[RunSummary]) -> String {
         Column::number("answers"),
         Column::number("failed"),
         Column::number("cost"),
-        Column::text("headline figure"),
+        Column::text("first figure"),
     ];
     text.push('\n');
     text.push_str(&align(&COLUMNS, runs.iter().map(RunSummary::cells)));

@@ -10,7 +10,6 @@ pub(crate) mod differing;
 pub(crate) mod event;
 pub(crate) mod expected;
 pub(crate) mod facts;
-pub(crate) mod figures;
 pub(crate) mod forecast;
 pub(crate) mod independence;
 pub(crate) mod last_writer;

@@ -13,6 +13,9 @@ pub struct FiguresFile {
     /// The label by which draws are clustered where a figure does not say.
     #[serde(default)]
     pub clustered_by: Option<String>,
+    /// The baseline of figures that have labels and do not say.
+    #[serde(default)]
+    pub against: Option<String>,
 }
 
 impl FiguresFile {
@@ -27,7 +30,10 @@ impl FiguresFile {
             let is_by = |label: &String| figure.by.contains(label);
             let of_file = self.clustered_by.clone().filter(|label| !is_by(label));
             let otherwise = || of_file.map(Clustering::By);
-            Ok(FigureDefinition { clustering: figure.clustering.or_else(otherwise), ..figure })
+            let clustering = figure.clustering.or_else(otherwise);
+            let baseline = || self.against.clone().filter(|_| !figure.by.is_empty());
+            let against = figure.against.or_else(baseline);
+            Ok(FigureDefinition { clustering, against, ..figure })
         };
         self.figures.iter().map(read).collect()
     }
@@ -38,17 +44,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_of_a_file_have_its_clusters_unless_they_say_otherwise() {
+    fn figures_of_a_file_have_its_clusters_and_its_baseline_unless_they_say_otherwise() {
         let file = FiguresFile {
             figures: [
                 "mean of sum",
                 "mean of sum by game",
                 "mean of sum independent",
-                "mean of sum clustered by pair",
+                "mean of sum by day against monday clustered by pair",
             ]
             .map(str::to_owned)
             .into(),
             clustered_by: Some("game".to_owned()),
+            against: Some("control".to_owned()),
         };
         let read: Vec<String> =
             file.definitions().unwrap().iter().map(ToString::to_string).collect();
@@ -56,12 +63,13 @@ mod tests {
             read,
             [
                 "mean of sum clustered by game",
-                "mean of sum by game",
+                "mean of sum by game against control",
                 "mean of sum independent",
-                "mean of sum clustered by pair"
+                "mean of sum by day against monday clustered by pair"
             ]
         );
-        let wrong = FiguresFile { figures: vec!["sum".to_owned()], clustered_by: None };
+        let figures = vec!["sum".to_owned()];
+        let wrong = FiguresFile { figures, clustered_by: None, against: None };
         assert!(wrong.definitions().is_err());
     }
 }

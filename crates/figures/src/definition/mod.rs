@@ -1,15 +1,15 @@
 //! A figure of any run, as people write it down:
 //!
 //! ```text
-//! share of vote = yes by condition
+//! share of vote = yes by condition against control
 //! share of vote by condition
 //! mean of contribution by round, condition clustered by game
 //! changed(before.vote, after.vote) by condition
 //! mean of contribution clustered by game per cluster
 //! ```
 //!
-//! A name is that of a decision, or a fact, or a field of either. A figure is computed for each group of calls with the
-//! same labels, and compared along the label that is named last.
+//! A name is that of a field of a study's own tables, of a decision, of a fact, or of a field of either. A figure is computed
+//! for each group with the same labels, and compared along the label that is named last: with the baseline, if there is one.
 
 mod file;
 mod parse;
@@ -31,6 +31,8 @@ pub struct FigureDefinition {
     pub measure: Measure,
     /// The labels whose values are the groups.
     pub by: Vec<String>,
+    /// The value of the last label with which the others are compared; `None` if the figure names none.
+    pub against: Option<String>,
     /// Which draws are independent; `None` if the figure does not say.
     pub clustering: Option<Clustering>,
     /// What counts the same.
@@ -198,6 +200,9 @@ impl fmt::Display for FigureDefinition {
         if !self.by.is_empty() {
             let by: Vec<String> = self.by.iter().map(|label| name(label)).collect();
             write!(f, " by {}", by.join(", "))?;
+        }
+        if let Some(baseline) = &self.against {
+            write!(f, " against {}", name(baseline))?;
         }
         match &self.clustering {
             None => {}

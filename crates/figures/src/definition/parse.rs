@@ -53,7 +53,7 @@ pub enum DefinitionError {
 
 impl DefinitionError {
     /// What figures look like.
-    pub const HINT: &str = "figures look like `share of vote = yes by condition`, `mean of contribution by round, condition \
+    pub const HINT: &str = "figures look like `share of vote = yes by condition against control`, `mean of contribution by round, condition \
         clustered by game` or `changed(before.vote, after.vote) by condition independent`; names with spaces are in \"quotes\"";
 }
 
@@ -61,7 +61,7 @@ impl DefinitionError {
 const SYMBOLS: &[char] = &[',', '(', ')', '=', '!', '<', '>'];
 
 /// Words that a name must be quoted to be.
-const KEYWORDS: [&str; 4] = ["by", "clustered", "independent", "per"];
+const KEYWORDS: [&str; 5] = ["by", "against", "clustered", "independent", "per"];
 
 /// A name as it has to be written down.
 pub(super) fn quote(name: &str) -> String {
@@ -93,6 +93,10 @@ impl FromStr for FigureDefinition {
                 by.push(reading.name("a label")?);
             }
         }
+        let against = match !by.is_empty() && reading.word("against") {
+            true => Some(reading.name("a value of the last label")?),
+            false => None,
+        };
         let clustering = if reading.word("clustered") {
             reading.keyword("by", "`by`")?;
             Some(Clustering::By(reading.name("a label")?))
@@ -103,7 +107,9 @@ impl FromStr for FigureDefinition {
         if reading.peek().is_some() {
             let expected = match by.is_empty() {
                 true => "`by LABEL`, `clustered by LABEL`, `independent`, `per cluster` or the end",
-                false => "a comma, `clustered by LABEL`, `independent`, `per cluster` or the end",
+                false => {
+                    "a comma, `against VALUE`, `clustered by LABEL`, `independent`, `per cluster` or the end"
+                }
             };
             return Err(reading.syntax_error(expected));
         }
@@ -113,7 +119,7 @@ impl FromStr for FigureDefinition {
             let (figure, label) = (printable(text, 300), printable(label, 60));
             return Err(DefinitionError::Compared { figure, label });
         }
-        Ok(FigureDefinition { measure, by, clustering, per })
+        Ok(FigureDefinition { measure, by, against, clustering, per })
     }
 }
 
@@ -288,6 +294,8 @@ mod tests {
             ("  mean  of \"the sum\" ", Some("mean of \"the sum\"")),
             ("share of vote != \"by\"", None),
             ("share of vote", None),
+            ("share of vote = yes by day, condition against \"no talk\" clustered by pair", None),
+            ("share of vote by condition against control", None),
             ("share of vote by condition independent", None),
             ("mean of sum by day clustered by game per cluster", None),
             ("mean of sum per answer", Some("mean of sum")),
@@ -318,6 +326,8 @@ mod tests {
             "mean of x \u{1b}[31m",
             "mean of x by day, game clustered by game",
             "mean of x per game",
+            "mean of x against control",
+            "mean of x by condition against",
         ];
         let errors: Vec<String> =
             wrong.map(|text| text.parse::<FigureDefinition>().unwrap_err().to_string()).into();
@@ -338,7 +348,8 @@ mod tests {
             let clustering = cluster.filter(|label| !names[1..].contains(label)).map(Clustering::By);
             let measure = Measure::Share { of, comparison, value };
             let (by, per) = (names[1..].to_vec(), CountedUnit::Cluster);
-            let written = FigureDefinition { measure, by, clustering, per };
+            let against = by.first().cloned();
+            let written = FigureDefinition { measure, by, against, clustering, per };
             prop_assert_eq!(written.to_string().parse::<FigureDefinition>(), Ok(written));
         }
 

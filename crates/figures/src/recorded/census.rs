@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::fact::RecordedFact;
 use super::observations::Observation;
+use super::row::FigureRow;
 
 /// The most names, values of one label, and different values of one decision that are kept: a foreign log may have any
 /// number.
@@ -26,6 +27,8 @@ pub struct RunCensus {
     pub decisions: BTreeMap<String, ValueCensus>,
     /// The fields of facts, by the facts' names.
     pub facts: BTreeMap<String, BTreeSet<String>>,
+    /// The names of the facts that are rows of a study's own tables.
+    pub(crate) tables: BTreeSet<String>,
     /// The values of labels.
     pub labels: BTreeMap<String, BTreeSet<String>>,
 }
@@ -97,6 +100,12 @@ impl RunCensus {
                 }
             }
         }
+    }
+
+    /// Counts a row of a study's own table.
+    pub(crate) fn add_row(&mut self, row: &FigureRow) {
+        self.add(Observation::Fact { fact: &row.fact });
+        extend(&mut self.tables, [&RecordedFact::new(&row.fact).name()]);
     }
 
     fn labels(&mut self, labels: &Labels) {

@@ -18,6 +18,16 @@ pub enum SourceError {
         /// The names that there are.
         there: String,
     },
+    /// No run has this setting.
+    #[error(
+        "figure \"{figure}\": no run has the setting \"{setting}\": `retold diff RUN RUN` lists those in which two runs differ"
+    )]
+    Setting {
+        /// The figure.
+        figure: String,
+        /// The setting.
+        setting: String,
+    },
     /// No call has this label.
     #[error("figure \"{figure}\": no call has the label \"{label}\"; {there}")]
     Label {
@@ -72,6 +82,11 @@ impl RunCensus {
         let fields = of_decision.filter(|fields| !fields.is_empty()).or(self.facts.get(name));
         let what = format!("fields of \"{}\"", printable(name, 60));
         if let Some(fields) = fields.and_then(|fields| name_list(&what, fields)) {
+            return fields;
+        }
+        let of_several: Vec<String> =
+            self.with_field(unknown).map(|fact| format!("{fact}.{unknown}")).collect();
+        if let Some(fields) = name_list("fields of this name", &of_several) {
             return fields;
         }
         let decisions = name_list("known decisions", self.decisions.keys());

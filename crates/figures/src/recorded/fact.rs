@@ -16,6 +16,9 @@ impl<'a> RecordedFact<'a> {
 
     /// The name under which a program reported it, or else its kind.
     pub(crate) fn name(&self) -> String {
+        if let Some((name, _)) = self.only() {
+            return name.clone();
+        }
         match (&self.fact["name"], self.fact.get("value")) {
             (Value::String(name), Some(_)) => name.clone(),
             _ => kind_of_fact(&self.fact.to_string()),
@@ -35,13 +38,18 @@ impl<'a> RecordedFact<'a> {
     /// Where its fields are: in the only one, if that is an object with fields of its own, or else in the fact and in a
     /// `value` that is an object.
     fn objects(&self) -> impl Iterator<Item = &'a Map<String, Value>> {
-        let fields = self.fact.as_object();
-        let mut values = fields.into_iter().flat_map(Map::values);
-        let (fields, inner) = match (values.next(), values.next()) {
-            (Some(Value::Object(inner)), None) => (None, Some(inner)),
-            _ => (fields, self.fact["value"].as_object()),
+        let (fields, inner) = match self.only() {
+            Some((_, inner)) => (None, Some(inner)),
+            None => (self.fact.as_object(), self.fact["value"].as_object()),
         };
         fields.into_iter().chain(inner)
+    }
+
+    /// Its only field, if that is an object.
+    fn only(&self) -> Option<(&'a String, &'a Map<String, Value>)> {
+        let mut fields = self.fact.as_object()?.iter();
+        let (name, value) = fields.next()?;
+        Some((name, value.as_object()?)).filter(|_| fields.next().is_none())
     }
 }
 

@@ -23,33 +23,61 @@ pub enum ValueSource {
     },
     /// A field of facts.
     Fact {
-        /// Their name; any if `None`.
-        name: Option<String>,
+        /// Their name.
+        name: String,
         /// The field.
         field: String,
     },
 }
 
 impl RunCensus {
-    /// Finds the values that a name stands for, the first of these that exists: a decision, a fact, a field of facts;
-    /// for a name with a point, a decision of calls that have a label with the value before the point, a field of a
-    /// decision, a field of a fact.
+    /// Finds the values that a name stands for, the first of these that exists: a field of a study's own tables, a decision, a
+    /// fact, a field of facts; for a name with a point, a field of a table, a decision of calls that have a label with the
+    /// value before the point, a field of a decision, a field of a fact. A field that several tables or facts have stands
+    /// for nothing without their name.
     pub fn source(&self, name: &str) -> Option<ValueSource> {
+        if self.with_field(name).any(|table| self.tables.contains(table)) {
+            return self.only_field(name);
+        }
         if self.decisions.contains_key(name) {
             let (name, labelled, field) = (name.to_owned(), None, None);
             return Some(ValueSource::Decision { name, labelled, field });
         }
         let value = "value".to_owned();
         if self.facts.get(name).is_some_and(|fields| fields.contains(&value)) {
-            return Some(ValueSource::Fact { name: Some(name.to_owned()), field: value });
+            return Some(ValueSource::Fact { name: name.to_owned(), field: value });
         }
-        if self.facts.values().any(|fields: &BTreeSet<String>| fields.contains(name)) {
-            return Some(ValueSource::Fact { name: None, field: name.to_owned() });
-        }
-        name.match_indices('.').find_map(|(at, _)| self.dotted_source(&name[..at], &name[at + 1..]))
+        let dotted = || {
+            let mut points = name.match_indices('.');
+            points.find_map(|(at, _)| self.dotted_source(&name[..at], &name[at + 1..]))
+        };
+        self.only_field(name).or_else(dotted)
+    }
+
+    /// The names of the facts and tables that have a field.
+    pub(crate) fn with_field(&self, field: &str) -> impl Iterator<Item = &String> {
+        let has_field = move |(_, fields): &(&String, &BTreeSet<String>)| fields.contains(field);
+        self.facts.iter().filter(has_field).map(|(name, _)| name)
+    }
+
+    /// A field that one table has or, if no table has it, one fact.
+    fn only_field(&self, field: &str) -> Option<ValueSource> {
+        let names = |is_table: bool| {
+            self.with_field(field).filter(move |name| self.tables.contains(*name) == is_table)
+        };
+        let is_of_tables = names(true).next().is_some();
+        let mut names = names(is_of_tables);
+        let (name, another) = (names.next()?, names.next());
+        let fact = || ValueSource::Fact { name: name.clone(), field: field.to_owned() };
+        another.is_none().then(fact)
     }
 
     fn dotted_source(&self, one: &str, other: &str) -> Option<ValueSource> {
+        let has_field = self.facts.get(one).is_some_and(|fields| fields.contains(other));
+        let fact = || ValueSource::Fact { name: one.to_owned(), field: other.to_owned() };
+        if has_field && self.tables.contains(one) {
+            return Some(fact());
+        }
         let is_labelled = self.labels.values().any(|values| values.contains(one));
         if is_labelled && self.decisions.contains_key(other) {
             let (name, labelled) = (other.to_owned(), Some(one.to_owned()));
@@ -59,8 +87,7 @@ impl RunCensus {
             let (name, field) = (one.to_owned(), Some(other.to_owned()));
             return Some(ValueSource::Decision { name, labelled: None, field });
         }
-        let has = self.facts.get(one).is_some_and(|fields| fields.contains(other));
-        has.then(|| ValueSource::Fact { name: Some(one.to_owned()), field: other.to_owned() })
+        has_field.then(fact)
     }
 }
 
@@ -82,12 +109,8 @@ impl ValueSource {
             ValueSource::Decision { name, .. } => {
                 census.decisions.get(name).is_some_and(|found| found.all_have(label))
             }
-            ValueSource::Fact { name: Some(name), .. } => {
+            ValueSource::Fact { name, .. } => {
                 census.facts.get(name).is_some_and(|fields| fields.contains(label))
-            }
-            ValueSource::Fact { name: None, field } => {
-                let mut with_field = census.facts.values().filter(|it| it.contains(field));
-                with_field.all(|fields| fields.contains(label))
             }
         }
     }
@@ -98,8 +121,11 @@ impl ValueSource {
             ValueSource::Decision { name, .. } => {
                 census.decisions.get(name).is_some_and(ValueCensus::are_alone)
             }
-            // A fact does not say which prompts it goes back to.
-            ValueSource::Fact { .. } => census.decisions.values().all(ValueCensus::are_alone),
+            // A fact does not say which prompts it goes back to, and a study says itself which of its rows are independent.
+            ValueSource::Fact { name, .. } => {
+                !census.tables.contains(name)
+                    && census.decisions.values().all(ValueCensus::are_alone)
+            }
         }
     }
 
@@ -135,14 +161,10 @@ impl ValueSource {
             }
             (ValueSource::Fact { name, field }, Observation::Fact { fact }) => {
                 let fact = RecordedFact::new(fact);
-                let is_it = name.as_ref().is_none_or(|name| *name == fact.name());
-                match fact.field(field) {
-                    _ if !is_it => None,
-                    Some(Value::Null) => Some(FoundValue::Missing),
-                    Some(value) => Some(FoundValue::Value(value)),
-                    // Facts of other names need not have the field.
-                    None => name.is_some().then_some(FoundValue::Missing),
-                }
+                (*name == fact.name()).then(|| match fact.field(field) {
+                    Some(Value::Null) | None => FoundValue::Missing,
+                    Some(value) => FoundValue::Value(value),
+                })
             }
             _ => None,
         }
@@ -155,7 +177,10 @@ fn is_labelled(value: Option<&String>, labels: &Labels) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::recorded::FigureRow;
 
     fn census() -> RunCensus {
         let mut census = RunCensus::default();
@@ -175,22 +200,41 @@ mod tests {
             let (labelled, field) = (text(labelled), text(field));
             Some(ValueSource::Decision { name: name.to_owned(), labelled, field })
         };
-        let fact = |name: Option<&str>, field: &str| {
-            let (name, field) = (name.map(str::to_owned), field.to_owned());
+        let fact = |name: &str, field: &str| {
+            let (name, field) = (name.to_owned(), field.to_owned());
             Some(ValueSource::Fact { name, field })
         };
         for (name, source) in [
             ("vote", decision("vote", None, None)),
             ("before.vote", decision("vote", Some("before"), None)),
             ("vote.strength", decision("vote", None, Some("strength"))),
-            ("score", fact(Some("score"), "value")),
-            ("coins", fact(None, "coins")),
-            ("paid.coins", fact(Some("paid"), "coins")),
+            ("score", fact("score", "value")),
+            ("coins", fact("paid", "coins")),
+            ("paid.coins", fact("paid", "coins")),
             ("after.vote", None),
             ("paid", None),
             ("", None),
         ] {
             assert_eq!(census().source(name), source, "{name}");
         }
+    }
+
+    #[test]
+    fn a_field_of_a_study_s_table_comes_first_and_one_of_several_stands_for_nothing() {
+        let mut census = census();
+        let source = |census: &RunCensus, name: &str| match census.source(name) {
+            Some(ValueSource::Fact { name, field }) => format!("{name}.{field}"),
+            other => format!("{other:?}"),
+        };
+        census.add_row(&FigureRow::new("turn", [("vote", json!(1)), ("coins", json!(2))]));
+        assert_eq!(source(&census, "vote"), "turn.vote");
+        assert_eq!(source(&census, "coins"), "turn.coins", "not the fact's");
+        assert_eq!(source(&census, "paid.coins"), "paid.coins");
+        census.facts.insert("lent".to_owned(), ["sum".to_owned()].into());
+        census.facts.insert("owed".to_owned(), ["sum".to_owned()].into());
+        assert_eq!(census.source("sum"), None);
+        assert_eq!(census.names("sum"), "fields of this name: lent.sum, owed.sum");
+        census.add_row(&FigureRow::new("round", [("vote", json!(1))]));
+        assert_eq!(census.source("vote"), None, "not the decision");
     }
 }

@@ -8,6 +8,7 @@ use retold::escaping::printable;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::group::GroupValue;
 use super::value_name::name_of;
 use crate::definition::{Measure, ValueComparison};
 
@@ -28,6 +29,13 @@ pub enum FigureFinding {
         /// Whether there are others.
         more: bool,
     },
+    /// No group has the value with which the others were to be compared.
+    NoSuchBaseline {
+        /// The value in the figure.
+        baseline: String,
+        /// Values that there are, in order.
+        values: Vec<String>,
+    },
     /// A mean, or a comparison of numbers, leaves out values that are not numbers.
     NotNumbers {
         /// How many.
@@ -35,6 +43,21 @@ pub enum FigureFinding {
         /// One of them.
         such_as: String,
     },
+}
+
+impl FigureFinding {
+    /// That no group has the value of a baseline, if it is so. `values` are those of the label that is compared.
+    pub(super) fn of_baseline<'a>(
+        baseline: &str,
+        values: impl Iterator<Item = &'a GroupValue>,
+    ) -> Option<Self> {
+        let values: BTreeSet<&GroupValue> = values.collect();
+        if values.is_empty() || values.iter().any(|value| value.text() == Some(baseline)) {
+            return None;
+        }
+        let values = values.into_iter().take(MOST_NAMED).map(ToString::to_string).collect();
+        Some(FigureFinding::NoSuchBaseline { baseline: baseline.to_owned(), values })
+    }
 }
 
 impl fmt::Display for FigureFinding {
@@ -50,6 +73,12 @@ impl fmt::Display for FigureFinding {
                 };
                 write!(f, "no value is {}: {are} {named}", quoted(value))
             }
+            FigureFinding::NoSuchBaseline { baseline, values } => write!(
+                f,
+                "no group is compared with {}, because none has this value: there are {}",
+                quoted(baseline),
+                values.join(", ")
+            ),
             FigureFinding::NotNumbers { values, such_as } => {
                 let (count, such_as) = (count_of(*values, "value"), quoted(such_as));
                 let (are, counts) = match values {
@@ -80,7 +109,10 @@ impl SeenValues {
     pub(super) fn add(&mut self, measure: &Measure, value: &Value) {
         match measure {
             Measure::Share { comparison, value: written, .. } if comparison.is_of_names() => {
-                self.is_matched |= ValueComparison::Equal.holds(value, written) == Some(true);
+                // What is true or false may as well never be the other.
+                let may_be = value.is_boolean() && ["true", "false"].contains(&written.as_str());
+                self.is_matched |=
+                    may_be || ValueComparison::Equal.holds(value, written) == Some(true);
                 if self.is_matched {
                     return;
                 }

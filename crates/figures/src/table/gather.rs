@@ -7,19 +7,16 @@ use retold::event::{CLUSTERS, PARTICIPANTS};
 use retold::log::{AskedModels, LogError, Reader};
 use serde_json::Value;
 
-use super::compared::compared_groups;
+use super::compared::{GroupPairs, compared_groups};
 use super::each_value::EachValue;
-use super::finding::SeenValues;
+use super::finding::{FigureFinding, SeenValues};
 use super::group::GroupValue;
-use super::label::{MODEL, label_of};
+use super::label::{CountedRun, MODEL, RUN, label_of, setting_of};
 use super::{ClusteringUsed, ComparedGroups, FigureGroup, FigureTable, FiguresError};
 use crate::ClusteredDraws;
 use crate::definition::{Clustering, CountedUnit, FigureDefinition, Measure};
 use crate::difference::{correct, difference};
 use crate::recorded::{FoundValue, Observation, RunCensus, SourceError, ValueSource};
-
-/// The last column of a table of several runs.
-const RUN: &str = "run";
 
 /// The most groups that a figure may have.
 const MOST_GROUPS: usize = 1_000;
@@ -59,12 +56,15 @@ pub(super) struct FigureGathering<'a> {
     /// The label that says whose a value is, for `changed`.
     participant: String,
     clusters: ClusteringUsed,
-    is_several: bool,
+    /// True if runs are groups of their own: there are several, and no setting of theirs is compared.
+    has_runs: bool,
+    /// True if clusters of the same name are in different runs, and are not the same.
+    is_by_run: bool,
     /// Whether clusters of the same name are the same in all runs.
     is_paired: bool,
     groups: BTreeMap<Vec<GroupValue>, GroupDraws>,
-    /// For `changed`: by group and participant.
-    participants: BTreeMap<(Vec<GroupValue>, GroupValue), ParticipantValues>,
+    /// For `changed`: by group, run and participant.
+    participants: BTreeMap<(Vec<GroupValue>, [GroupValue; 2]), ParticipantValues>,
     /// For the share of each value.
     each_value: EachValue,
     models: AskedModels,
@@ -81,7 +81,8 @@ impl<'a> FigureGathering<'a> {
     pub(super) fn new(
         definition: &'a FigureDefinition,
         census: &'a RunCensus,
-        is_several: bool,
+        runs: &[CountedRun],
+        independent_by: Option<&str>,
         is_paired: bool,
     ) -> Result<Self, SourceError> {
         let figure = || printable(&definition.to_string(), 300);
@@ -95,14 +96,24 @@ impl<'a> FigureGathering<'a> {
         }
         let is_fact = sources.iter().any(|source| matches!(source, ValueSource::Fact { .. }));
         let is_there = |label: &str| {
-            let is_field = || census.facts.values().any(|fields| fields.contains(label));
-            census.labels.contains_key(label) || label == MODEL || is_fact && is_field()
+            let is_field = || census.with_field(label).next().is_some();
+            let is_of_run = label == RUN || runs.iter().any(|run| run.has(label));
+            census.labels.contains_key(label)
+                || label == MODEL
+                || is_of_run
+                || is_fact && is_field()
         };
         let clustered = match &definition.clustering {
             Some(Clustering::By(label)) => Some(label),
             Some(Clustering::Independent) | None => None,
         };
         if let Some(label) = definition.by.iter().chain(clustered).find(|label| !is_there(label)) {
+            if let Some(setting) = setting_of(label) {
+                return Err(SourceError::Setting {
+                    figure: figure(),
+                    setting: printable(setting, 100),
+                });
+            }
             let (label, there) = (printable(label, 100), census.label_names());
             return Err(SourceError::Label { figure: figure(), label, there });
         }
@@ -123,7 +134,9 @@ impl<'a> FigureGathering<'a> {
         let clusters = match &definition.clustering {
             Some(Clustering::By(label)) => ClusteringUsed::By(label.clone()),
             Some(Clustering::Independent) => ClusteringUsed::Independent,
-            None => named(&CLUSTERS)
+            None => independent_by
+                .and_then(|label| named(&[label]))
+                .or_else(|| named(&CLUSTERS))
                 .or_else(|| asked.clone().filter(|_| are_alone))
                 .map_or(ClusteringUsed::Unknown, ClusteringUsed::By),
         };
@@ -131,13 +144,23 @@ impl<'a> FigureGathering<'a> {
             return Err(SourceError::Cluster { figure: figure(), there: census.label_names() });
         }
         let participant = asked.or_else(|| clustered.cloned()).unwrap_or_default();
+        let has_runs =
+            runs.len() > 1 && !definition.by.iter().any(|label| setting_of(label).is_some());
+        let is_by_run = runs.len() > 1
+            && match &clusters {
+                ClusteringUsed::By(label) => {
+                    !is_paired && label != RUN && setting_of(label).is_none()
+                }
+                ClusteringUsed::Independent | ClusteringUsed::Unknown => true,
+            };
         Ok(FigureGathering {
             definition,
             census,
             sources,
             participant,
             clusters,
-            is_several,
+            has_runs,
+            is_by_run,
             is_paired,
             groups: BTreeMap::new(),
             participants: BTreeMap::new(),
@@ -153,7 +176,7 @@ impl<'a> FigureGathering<'a> {
     /// Adds an observation of a run, if the figure counts it.
     pub(super) fn add(
         &mut self,
-        run: &GroupValue,
+        run: &CountedRun,
         reader: &mut dyn Reader,
         observation: Observation<'_>,
     ) -> Result<(), LogError> {
@@ -161,10 +184,9 @@ impl<'a> FigureGathering<'a> {
             let Some(found) = self.sources[at].find(observation, self.census) else { continue };
             let mut group = Vec::new();
             for label in &self.definition.by {
-                let value = label_of(observation, label, &mut self.models, reader)?;
-                group.push(GroupValue::of_label(value));
+                group.push(label_of(observation, label, run, &mut self.models, reader)?);
             }
-            group.extend(self.is_several.then(|| run.clone()));
+            group.extend(self.has_runs.then(|| run.group.clone()));
             self.values += 1;
             if let (FoundValue::Value(_), Observation::Decision { is_shared, is_simulated, .. }) =
                 (&found, observation)
@@ -177,15 +199,13 @@ impl<'a> FigureGathering<'a> {
             }
             let cluster = match &self.clusters {
                 ClusteringUsed::By(label) => {
-                    let value = label_of(observation, label, &mut self.models, reader)?;
-                    GroupValue::of_label(value).to_string()
+                    label_of(observation, label, run, &mut self.models, reader)?.to_string()
                 }
                 ClusteringUsed::Independent => self.values.to_string(),
                 ClusteringUsed::Unknown => String::new(),
             };
-            let is_named = matches!(self.clusters, ClusteringUsed::By(_));
-            let cluster = match self.is_several && !(is_named && self.is_paired) {
-                true => format!("{run}/{cluster}"),
+            let cluster = match self.is_by_run {
+                true => format!("{}/{cluster}", run.group),
                 false => cluster,
             };
             if let Measure::EachShare { .. } = self.definition.measure {
@@ -199,9 +219,9 @@ impl<'a> FigureGathering<'a> {
                 }
             } else if let Measure::Changed { .. } = self.definition.measure {
                 let participant =
-                    label_of(observation, &self.participant, &mut self.models, reader)?;
-                let participant = GroupValue::of_label(participant);
-                let values = self.participants.entry((group, participant)).or_default();
+                    label_of(observation, &self.participant, run, &mut self.models, reader)?;
+                let whose = [run.group.clone(), participant];
+                let values = self.participants.entry((group, whose)).or_default();
                 values.cluster = cluster;
                 let end = if at == 0 { &mut values.before } else { &mut values.after };
                 // A call that failed and was made again takes nothing away.
@@ -299,19 +319,26 @@ impl<'a> FigureGathering<'a> {
             Measure::Share { .. } | Measure::Mean { .. } | Measure::Changed { .. } => None,
         };
         let labels = self.definition.by.len();
-        let differences = compared_groups(&self.groups, labels, of_each.is_some(), self.is_several)
-            .into_iter()
-            .map(|(one, other)| {
-                let (first, second) = (counted(&self.groups[&one]), counted(&self.groups[&other]));
-                let found = difference(kind, &first, &second, is_known);
-                ComparedGroups { one, other, found }
-            });
+        let against = self.definition.against.as_deref();
+        let is_baseline = |value: &GroupValue| value.text() == against;
+        let baseline: Option<&dyn Fn(&GroupValue) -> bool> =
+            against.is_some().then_some(&is_baseline);
+        let GroupPairs { pairs, lacks_baseline } =
+            compared_groups(&self.groups, labels, of_each.is_some(), self.has_runs, baseline);
+        let differences = pairs.into_iter().map(|(one, other)| {
+            let (first, second) = (counted(&self.groups[&one]), counted(&self.groups[&other]));
+            let found = difference(kind, &first, &second, is_known);
+            ComparedGroups { one, other, found }
+        });
         let mut differences: Vec<ComparedGroups> = differences.collect();
         correct(differences.iter_mut().filter_map(|compared| compared.found.test.as_mut()));
-        let run = self.is_several.then(|| RUN.to_owned());
+        let run = self.has_runs.then(|| RUN.to_owned());
         let labels = of_each.into_iter().chain(self.definition.by.iter().cloned()).chain(run);
-        let labels = labels.collect();
+        let labels: Vec<String> = labels.collect();
+        let last = labels.len() - usize::from(self.has_runs);
+        let values = || self.groups.keys().filter_map(|group| group.get(last.checked_sub(1)?));
         let finding = self.seen.finding(&self.definition.measure);
+        let finding = finding.or_else(|| FigureFinding::of_baseline(against?, values()));
         let (clusters, shared, paired_by_name) = (self.clusters, self.shared, self.is_paired);
         Ok(FigureTable {
             figure,
@@ -322,6 +349,7 @@ impl<'a> FigureGathering<'a> {
             paired_by_name,
             groups,
             differences,
+            lacks_baseline,
             shared,
             simulated: self.simulated,
             finding,

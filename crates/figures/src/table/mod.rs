@@ -6,6 +6,7 @@ mod finding;
 mod gather;
 mod group;
 mod label;
+mod leading;
 mod suggested;
 #[cfg(test)]
 mod tests;
@@ -24,13 +25,14 @@ use serde::Serialize;
 
 pub use finding::FigureFinding;
 pub use group::{GroupValue, natural_order};
-pub use suggested::{SuggestedFigures, SuggestedTables, suggested_figures, suggested_tables};
+pub use leading::{LeadingTables, leading_tables};
 pub use words::SIMULATED_VERDICTS;
 
-use crate::definition::{CountedUnit, FigureDefinition};
-use crate::recorded::{RunCensus, SourceError, each_observation};
+use crate::definition::{CountedUnit, DefinitionError, FigureDefinition};
+use crate::recorded::{FigureRow, Observation, RunCensus, SourceError, each_observation};
 use crate::{FigureKind, GroupDifference, Interval, NarrowInterval};
 use gather::FigureGathering;
+use label::CountedRun;
 
 /// Figures that could not be computed.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +41,9 @@ pub enum FiguresError {
     /// The log could not be read.
     #[error(transparent)]
     Log(#[from] LogError),
+    /// A study's headline cannot be read.
+    #[error(transparent)]
+    Definition(#[from] DefinitionError),
     /// Nothing was recorded under a name of the figure.
     #[error(transparent)]
     Source(#[from] SourceError),
@@ -75,6 +80,19 @@ pub struct FigureRun<'a> {
     pub run: RunId,
     /// Reads its log.
     pub reader: &'a mut dyn Reader,
+    /// What its study says of it; nothing of a run that no study made.
+    pub study: FigureStudy,
+}
+
+/// What a study says of the figures of one of its runs.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct FigureStudy {
+    /// The figures that its runs lead with, as people write them down.
+    pub headline: &'static [&'static str],
+    /// The rows of its own tables.
+    pub rows: Vec<FigureRow>,
+    /// The label by which draws are independent.
+    pub independent_by: Option<&'static str>,
 }
 
 /// Which draws are taken as independent.
@@ -109,6 +127,8 @@ pub struct FigureTable {
     pub groups: Vec<FigureGroup>,
     /// The differences between groups that differ in the last label alone, or in the run alone.
     pub differences: Vec<ComparedGroups>,
+    /// True if groups are too many to be compared without a baseline.
+    pub lacks_baseline: bool,
     /// Values of all groups whose answers another call was given first. They are not draws of their own, so that there are no
     /// intervals and no tests.
     pub shared: u64,
@@ -163,12 +183,37 @@ pub struct ComparedGroups {
     pub found: GroupDifference,
 }
 
-/// The names that runs have.
+/// The figures of runs.
 ///
 /// # Errors
-/// [`LogError`] if a log cannot be read or is damaged.
-pub fn census_of(runs: &mut [FigureRun<'_>], parsers: &Parsers) -> Result<RunCensus, LogError> {
+/// [`FiguresError::Source`] if the runs have nothing of a name, [`FiguresError::Groups`] if a figure has too many groups,
+/// [`FiguresError::Log`] if the runs cannot be read.
+pub fn figure_tables(
+    runs: &mut [FigureRun<'_>],
+    definitions: &[FigureDefinition],
+    parsers: &Parsers,
+) -> Result<Vec<FigureTable>, FiguresError> {
+    let rows = rows_of(runs);
+    let mut names = definitions.iter().flat_map(|figure| figure.measure.names());
+    match names.all(|name| rows.source(name).is_some()) {
+        true => tables(runs, &rows, definitions, None),
+        false => {
+            let census = census_of(runs, parsers)?;
+            tables(runs, &census, definitions, Some(parsers))
+        }
+    }
+}
+
+/// The names of the rows that studies made.
+fn rows_of(runs: &[FigureRun<'_>]) -> RunCensus {
     let mut census = RunCensus::default();
+    runs.iter().flat_map(|run| &run.study.rows).for_each(|row| census.add_row(row));
+    census
+}
+
+/// The names that runs have.
+fn census_of(runs: &mut [FigureRun<'_>], parsers: &Parsers) -> Result<RunCensus, LogError> {
+    let mut census = rows_of(runs);
     for FigureRun { run, reader, .. } in runs {
         each_observation(*reader, *run, parsers, &mut |_, observation| {
             census.add(observation);
@@ -178,31 +223,36 @@ pub fn census_of(runs: &mut [FigureRun<'_>], parsers: &Parsers) -> Result<RunCen
     Ok(census)
 }
 
-/// The figures of runs. `census` has the names of the same runs.
-///
-/// # Errors
-/// [`FiguresError::Source`] if the runs have nothing of a name, [`FiguresError::Groups`] if a figure has too many groups,
-/// [`FiguresError::Log`] if the runs cannot be read.
-pub fn figure_tables(
+/// The figures of runs whose names are known. Without parsers, the figures are of rows alone, and no events are read.
+fn tables(
     runs: &mut [FigureRun<'_>],
     census: &RunCensus,
     definitions: &[FigureDefinition],
-    parsers: &Parsers,
+    parsers: Option<&Parsers>,
 ) -> Result<Vec<FigureTable>, FiguresError> {
-    let mut beginnings = Vec::new();
-    for FigureRun { run, reader, .. } in runs.iter_mut() {
-        beginnings.push(root_of(*reader, *run)?);
+    let (mut beginnings, mut counted) = (Vec::new(), Vec::new());
+    for (place, FigureRun { name, run, reader, .. }) in runs.iter_mut().enumerate() {
+        let started = root_of(*reader, *run)?;
+        let group = GroupValue::Run { place, name: name.clone() };
+        counted.push(CountedRun { group, settings: started.settings.clone() });
+        beginnings.push(started);
     }
     let is_paired = are_pairs(&beginnings);
-    let is_several = runs.len() > 1;
-    let new = |definition| FigureGathering::new(definition, census, is_several, is_paired);
+    let independent_by = runs.first().and_then(|run| run.study.independent_by);
+    let new =
+        |definition| FigureGathering::new(definition, census, &counted, independent_by, is_paired);
     let mut gathering =
         definitions.iter().map(new).collect::<Result<Vec<FigureGathering<'_>>, SourceError>>()?;
-    for (place, FigureRun { name, run, reader }) in runs.iter_mut().enumerate() {
-        let group = GroupValue::Run { place, name: name.clone() };
-        each_observation(*reader, *run, parsers, &mut |reader, observation| {
-            gathering.iter_mut().try_for_each(|figure| figure.add(&group, reader, observation))
-        })?;
+    for (FigureRun { run, reader, study, .. }, counted) in runs.iter_mut().zip(&counted) {
+        let mut add = |reader: &mut dyn Reader, observation: Observation<'_>| {
+            gathering.iter_mut().try_for_each(|figure| figure.add(counted, reader, observation))
+        };
+        for FigureRow { fact, draws } in &study.rows {
+            (0..*draws).try_for_each(|_| add(*reader, Observation::Fact { fact }))?;
+        }
+        if let Some(parsers) = parsers {
+            each_observation(*reader, *run, parsers, &mut add)?;
+        }
     }
     gathering.into_iter().map(FigureGathering::table).collect()
 }

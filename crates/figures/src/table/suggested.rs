@@ -1,11 +1,8 @@
 //! Figures of a run of which nobody named any.
 
-use retold::event::PARTICIPANTS;
-use retold::parse::Parsers;
-
-use super::{FigureRun, FigureTable, FiguresError, census_of, figure_tables};
 use crate::definition::{CountedUnit, FigureDefinition, Measure, ValueComparison};
 use crate::recorded::{RunCensus, ValueShape};
+use retold::event::PARTICIPANTS;
 
 /// The most values that a label has to be suggested.
 const MOST_GROUPS: usize = 8;
@@ -21,39 +18,16 @@ const MOST: usize = 12;
 
 /// Figures of which nobody named any.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SuggestedFigures {
+pub(super) struct SuggestedFigures {
     /// The figures, at most twelve.
-    pub figures: Vec<FigureDefinition>,
+    pub(super) figures: Vec<FigureDefinition>,
     /// How many others there would be.
-    pub left_out: usize,
-}
-
-/// The same as tables.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SuggestedTables {
-    /// The figures, at most twelve.
-    pub tables: Vec<FigureTable>,
-    /// How many others there would be.
-    pub left_out: usize,
-}
-
-/// The figures that runs suggest.
-///
-/// # Errors
-/// [`FiguresError::Log`] if the runs cannot be read.
-pub fn suggested_tables(
-    runs: &mut [FigureRun<'_>],
-    parsers: &Parsers,
-) -> Result<SuggestedTables, FiguresError> {
-    let census = census_of(runs, parsers)?;
-    let SuggestedFigures { figures, left_out } = suggested_figures(&census);
-    let tables = figure_tables(runs, &census, &figures, parsers)?;
-    Ok(SuggestedTables { tables, left_out })
+    pub(super) left_out: usize,
 }
 
 /// Figures that say what came out of runs: for each name of decisions the mean of numbers, or the share of the commonest
 /// values, by each label that all its calls have with two to eight values, other than those that say who is asked.
-pub fn suggested_figures(census: &RunCensus) -> SuggestedFigures {
+pub(super) fn suggested_figures(census: &RunCensus) -> SuggestedFigures {
     let mut figures = Vec::new();
     for (name, values) in &census.decisions {
         let of = name.clone();
@@ -86,8 +60,8 @@ pub fn suggested_figures(census: &RunCensus) -> SuggestedFigures {
         for by in &by {
             for measure in &measures {
                 let (measure, by) = (measure.clone(), by.clone());
-                let (clustering, per) = (None, CountedUnit::Answer);
-                figures.push(FigureDefinition { measure, by, clustering, per });
+                let (against, clustering, per) = (None, None, CountedUnit::Answer);
+                figures.push(FigureDefinition { measure, by, against, clustering, per });
             }
         }
     }

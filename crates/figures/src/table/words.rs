@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use retold::counted::{count_of, group_digits};
 use retold::escaping::printable;
 
+use super::label::RUN;
 use super::{ClusteringUsed, ComparedGroups, FigureGroup, FigureTable, GroupValue};
 use crate::definition::CountedUnit;
 use crate::words::{dots, ends, number, points};
@@ -21,6 +22,16 @@ impl FigureTable {
     /// The figure, as it is written down.
     pub fn title(&self) -> String {
         printable(&self.figure, 300)
+    }
+
+    /// Its first group in a line: `mean of coins by round, 1: 15.000 [12.100, 17.900]`.
+    pub fn first_group(&self) -> Option<String> {
+        let first = self.groups.first()?;
+        let labels = first.group.iter().map(|value| format!(", {value}")).collect::<String>();
+        let value = first.value.map_or_else(|| "no values".to_owned(), |it| number(self.kind, it));
+        let interval =
+            first.interval.map(|interval| format!(" {}", ends(self.kind, interval, false)));
+        Some(format!("{}{labels}: {value}{}", self.title(), interval.unwrap_or_default()))
     }
 
     /// What has to be above the numbers, if a simulated judge made any of the values up.
@@ -57,7 +68,14 @@ impl FigureTable {
         });
         let independence = shared.unwrap_or_else(|| self.independence());
         let finding = self.finding.as_ref().map(ToString::to_string);
-        let all = [finding, Some(independence), self.few_clusters(), self.strangers()];
+        let baseline = self.lacks_baseline.then(|| {
+            let label = self.labels.iter().rfind(|label| *label != RUN).map(|it| printable(it, LONGEST));
+            let label = label.unwrap_or_default();
+            format!(
+                "the groups of {label} are too many to compare each with each other: add \"against VALUE\" after {label}"
+            )
+        });
+        let all = [finding, baseline, Some(independence), self.few_clusters(), self.strangers()];
         all.into_iter().flatten().chain(self.narrow_intervals()).collect()
     }
 

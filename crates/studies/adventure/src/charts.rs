@@ -3,11 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::experiment::Adventure;
-use super::figures::figures;
 use super::state::{AdventureGame, Games, JournalEntry};
 use retold::run::fold_facts;
-use retold_figures::FigureKind;
-use retold_study::charts::{Chart, ChartAxis, ChartData, EstimateRow};
+use retold_study::charts::{Chart, ChartAxis, ChartData};
 use retold_study::error::BoxError;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -15,26 +13,11 @@ use serde_json::{Value, json};
 /// The most games whose inventories are drawn as lines of their own.
 const MOST_GAMES: usize = 6;
 
-/// The shares of turns with their intervals; the types of suggested actions and who chose; decision
+/// The types of suggested actions and who chose; decision
 /// points by importance; and the players' items, turn by turn.
 pub(crate) fn charts(facts: &[Value]) -> Result<Vec<Chart>, BoxError> {
     let games: Games = fold_facts::<Adventure>(facts)?;
-    let rows = figures(facts)?.into_iter().filter(|figure| figure.kind == FigureKind::Share);
-    let rows = rows.map(|figure| {
-        let estimate = figure.estimate();
-        EstimateRow {
-            name: estimate.name,
-            value: estimate.value,
-            interval: estimate.interval.map(|i| (i.low, i.high)),
-            dots: estimate.dots,
-            draws: estimate.draws,
-        }
-    });
-    let mut charts = vec![Chart {
-        name: "turns".to_owned(),
-        title: "What happens in games and turns, with 95 % intervals".to_owned(),
-        data: ChartData::Estimates { axis: ChartAxis::share("share"), rows: rows.collect() },
-    }];
+    let mut charts = Vec::new();
     let entries = || games.games.values().flat_map(|game| &game.journal);
     let decisions = entries().filter_map(|entry| entry.offer.decision.as_ref());
     charts.extend(bar_chart(

@@ -5,7 +5,7 @@ use retold::parse::ParserFamily;
 use retold::parse::vote::VOTE;
 use retold::prompt::Request;
 use retold::run::AnyExperiment;
-use retold_figures::Figure;
+use retold_figures::FigureRow;
 use retold_study::Registration;
 use retold_study::charts::Chart;
 use retold_study::config::{ConfigError, ConfigFile, RequestConfig, schema_of};
@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use crate::charts::charts;
 use crate::config::Config;
-use crate::figures::figures;
+use crate::figures::{HEADLINE, rows};
 use crate::parse::{CHARACTER, NARRATIVE};
 use crate::{Adventure, HUMAN, NAME, Policy, Settings, SimulatedMaster, fork, load};
 
@@ -78,8 +78,12 @@ impl Registration for AdventureStudy {
         PARSERS
     }
 
-    fn figures(&self, _: &ExperimentSettings, facts: &[Value]) -> Result<Vec<Figure>, BoxError> {
-        figures(facts)
+    fn headline(&self) -> &'static [&'static str] {
+        HEADLINE
+    }
+
+    fn rows(&self, facts: &[Value]) -> Result<Vec<FigureRow>, BoxError> {
+        rows(facts)
     }
 
     fn charts(&self, _: &ExperimentSettings, facts: &[Value]) -> Result<Vec<Chart>, BoxError> {

@@ -4,43 +4,25 @@ use std::collections::BTreeMap;
 
 use super::conditions::Condition;
 use super::experiment::Deliberation;
-use super::figures::figures;
 use super::state::{DeliberationState, Participant, ParticipantStatus};
 use super::transcript::Transcript;
 use retold::counted::count_of;
 use retold::run::fold_facts;
 use retold_stats::{Point, in_a_plane, point};
-use retold_study::charts::{Chart, ChartAxis, ChartData, EstimateRow};
+use retold_study::charts::{Chart, ChartData};
 use retold_study::error::BoxError;
 use serde_json::Value;
 
 /// A dialogue of a participant.
 type Dialogue = fn(&Participant) -> Option<&Transcript>;
 
-/// Votes from first to final by condition, change rates, the clusters of reasons in a plane, and the
+/// Votes from first to final by condition, the clusters of reasons in a plane, and the
 /// lengths of dialogues.
 pub(crate) fn charts(facts: &[Value]) -> Result<Vec<Chart>, BoxError> {
     let state: DeliberationState = fold_facts::<Deliberation>(facts)?;
-    let rows = figures(facts)?.into_iter().map(|figure| {
-        let estimate = figure.estimate();
-        let condition = estimate.name.rsplit(", ").next().unwrap_or("").to_owned();
-        EstimateRow {
-            name: condition,
-            value: estimate.value,
-            interval: estimate.interval.map(|i| (i.low, i.high)),
-            dots: estimate.dots,
-            draws: estimate.draws,
-        }
-    });
-    let mut charts = vec![Chart {
-        name: "change_rate_by_condition".to_owned(),
-        title: "Changed their vote, by condition, with 95 % intervals".to_owned(),
-        data: ChartData::Estimates {
-            axis: ChartAxis::share("share of those who voted twice"),
-            rows: rows.collect(),
-        },
-    }];
-    charts.extend(Condition::ALL.into_iter().filter_map(|condition| flow(&state, condition)));
+    let conditions = Condition::ALL.into_iter();
+    let mut charts: Vec<Chart> =
+        conditions.filter_map(|condition| flow(&state, condition)).collect();
     charts.extend(clusters(&state));
     let dialogues: [(&str, &str, Dialogue); 2] = [
         ("clarification", "Turns of the clarifications", |p| p.clarification_transcript.as_ref()),

@@ -6,7 +6,7 @@ use retold::parse::text::{FREE_TEXT, MODERATOR, VECTOR};
 use retold::parse::vote::VOTE;
 use retold::prompt::{Message, Request, Role};
 use retold::run::{AnyExperiment, Journal};
-use retold_figures::Figure;
+use retold_figures::FigureRow;
 use retold_study::Registration;
 use retold_study::charts::Chart;
 use retold_study::config::{ConfigError, ConfigFile, ModelKind, Runtime, schema_of};
@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use crate::charts::charts;
 use crate::config::Config;
-use crate::figures::figures;
+use crate::figures::{HEADLINE, rows};
 use crate::load::pace;
 use crate::parse::DEMOGRAPHICS;
 use crate::tryout::check_settings;
@@ -146,8 +146,12 @@ impl Registration for DeliberationStudy {
         Some("participant")
     }
 
-    fn figures(&self, _: &ExperimentSettings, facts: &[Value]) -> Result<Vec<Figure>, BoxError> {
-        figures(facts)
+    fn headline(&self) -> &'static [&'static str] {
+        HEADLINE
+    }
+
+    fn rows(&self, facts: &[Value]) -> Result<Vec<FigureRow>, BoxError> {
+        rows(facts)
     }
 
     fn draw(&self, file: &ConfigFile<'_>, study: &mut Study) -> Result<(), ConfigError> {

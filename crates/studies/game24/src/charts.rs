@@ -1,7 +1,6 @@
 //! The plots of a report.
 
 use super::experiment::Game24;
-use super::figures::figures;
 use super::state::Tally;
 use retold::run::fold_facts;
 use retold_figures::clopper_pearson;
@@ -9,22 +8,11 @@ use retold_study::charts::{Chart, ChartAxis, ChartData, EstimateRow};
 use retold_study::error::BoxError;
 use serde_json::Value;
 
-/// The solve rate by puzzle, and overall; the methods that found the answers, and the verdicts.
+/// The solve rate by puzzle; the methods that found the answers, and the verdicts.
 pub(crate) fn charts(facts: &[Value]) -> Result<Vec<Chart>, BoxError> {
     let tally: Tally = fold_facts::<Game24>(facts)?;
-    let mut rows: Vec<EstimateRow> = Vec::new();
-    for figure in figures(facts)? {
-        let estimate = figure.estimate();
-        rows.push(EstimateRow {
-            name: "all puzzles".to_owned(),
-            value: estimate.value,
-            interval: estimate.interval.map(|i| (i.low, i.high)),
-            dots: estimate.dots,
-            draws: estimate.draws,
-        });
-    }
     // The samples of one puzzle are independent draws.
-    rows.extend(tally.puzzles.values().map(|puzzle| {
+    let rows = tally.puzzles.values().map(|puzzle| {
         let (solved, answers) = (f64::from(puzzle.solved), f64::from(puzzle.answers));
         EstimateRow {
             name: puzzle.puzzle.clone(),
@@ -33,7 +21,7 @@ pub(crate) fn charts(facts: &[Value]) -> Result<Vec<Chart>, BoxError> {
             dots: Vec::new(),
             draws: u64::from(puzzle.answers),
         }
-    }));
+    });
     let bars = |counts: &std::collections::BTreeMap<String, u64>| {
         counts.iter().map(|(name, n)| (name.clone(), *n as f64)).collect()
     };
@@ -44,7 +32,7 @@ pub(crate) fn charts(facts: &[Value]) -> Result<Vec<Chart>, BoxError> {
             title: "Solve rate by puzzle, with 95 % intervals".to_owned(),
             data: ChartData::Estimates {
                 axis: ChartAxis::share("answers that solve the puzzle"),
-                rows,
+                rows: rows.collect(),
             },
         },
         Chart {

@@ -4,7 +4,7 @@ use retold::model::simulated::Player;
 use retold::parse::ParserFamily;
 use retold::prompt::Request;
 use retold::run::AnyExperiment;
-use retold_figures::Figure;
+use retold_figures::FigureRow;
 use retold_study::Registration;
 use retold_study::charts::Chart;
 use retold_study::config::{ConfigError, ConfigFile, schema_of};
@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::charts::charts;
 use crate::config::Config;
 use crate::counted::{draw, take_over};
-use crate::figures::figures;
+use crate::figures::{HEADLINE, rows};
 use crate::parse::GAME24;
 use crate::{Game24, NAME, Settings, SimulatedSolver, load};
 
@@ -89,8 +89,12 @@ impl Registration for Game24Study {
         charts(facts)
     }
 
-    fn figures(&self, _: &ExperimentSettings, facts: &[Value]) -> Result<Vec<Figure>, BoxError> {
-        figures(facts)
+    fn headline(&self) -> &'static [&'static str] {
+        HEADLINE
+    }
+
+    fn rows(&self, facts: &[Value]) -> Result<Vec<FigureRow>, BoxError> {
+        rows(facts)
     }
 
     fn may_have_part(&self, _: &str) -> bool {

@@ -5,7 +5,7 @@ use retold::parse::ParserFamily;
 use retold::parse::text::VECTOR;
 use retold::prompt::{Message, Request, Role};
 use retold::run::AnyExperiment;
-use retold_figures::Figure;
+use retold_figures::FigureRow;
 use retold_study::Registration;
 use retold_study::charts::Chart;
 use retold_study::config::{ConfigError, ConfigFile, schema_of};
@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use crate::charts::charts;
 use crate::config::Config;
-use crate::figures::figures;
+use crate::figures::{HEADLINE, rows};
 use crate::original::config::original_config;
 use crate::original::local::{self, LocalSettings, OriginalGames};
 use crate::parse::{ACTIONS_JSON, CHAT, CONTRIBUTION, CONTRIBUTION_JSON, REDISTRIBUTION};
@@ -111,12 +111,12 @@ impl Registration for PublicGoodsStudy {
         Some(ORIGINALS)
     }
 
-    fn figures(
-        &self,
-        settings: &ExperimentSettings,
-        facts: &[Value],
-    ) -> Result<Vec<Figure>, BoxError> {
-        figures(&settings.read::<Settings>()?.config, facts)
+    fn headline(&self) -> &'static [&'static str] {
+        HEADLINE
+    }
+
+    fn rows(&self, facts: &[Value]) -> Result<Vec<FigureRow>, BoxError> {
+        rows(facts)
     }
 
     fn charts(
@@ -166,12 +166,12 @@ impl Registration for OriginalGamesStudy {
         Ok(local::check(&*settings.read::<LocalSettings>()?)?)
     }
 
-    fn figures(
-        &self,
-        settings: &ExperimentSettings,
-        facts: &[Value],
-    ) -> Result<Vec<Figure>, BoxError> {
-        figures(&settings.read::<LocalSettings>()?.config, facts)
+    fn headline(&self) -> &'static [&'static str] {
+        HEADLINE
+    }
+
+    fn rows(&self, facts: &[Value]) -> Result<Vec<FigureRow>, BoxError> {
+        rows(facts)
     }
 
     fn charts(

@@ -1,55 +1,41 @@
-//! The figures that the report leads with.
+//! The figures that a run leads with, and their rows.
 
 use super::world::{TurnCounts, World};
-use retold_figures::{Draws, Figure, FigureKind};
+use retold_figures::FigureRow;
 
 /// Inequality and activity on the last day, and the share of answers without a legible action.
 ///
-/// The agents of a society react to each other, so a run is a single draw: only figures about
-/// individual answers have an interval, not those about the outcome.
-pub(crate) fn figures(world: &World) -> Vec<Figure> {
-    let Some((at, day)) = world.days.iter().enumerate().next_back() else { return Vec::new() };
-    let figure = |name: &str, key: &str, value: f64| Figure {
-        name: format!("{name} on day {}", day.day),
-        pointer: Some(format!("/days/{at}/{key}")),
-        kind: FigureKind::Mean,
-        unit: "societies: the agents of one react to each other, so that a run is a single draw",
-        draws: vec![Draws {
-            lane: "society".to_owned(),
-            cluster: "society".to_owned(),
-            sum: value,
-            count: 1,
-        }],
-    };
-    vec![
-        figure("Gini of all resources", "gini_all", day.gini_all),
-        figure("active agents", "active", f64::from(day.active)),
-        figure("dormant agents", "dormant", f64::from(day.dormant)),
-        illegible(world),
-    ]
-}
+/// The agents of a society react to each other, so a run is a single draw. Whether an answer can be read depends on the
+/// model and the prompt, not on what other agents are answered on that day.
+pub(crate) const HEADLINE: &[&str] = &[
+    "mean of gini_all by day clustered by run",
+    "mean of active by day clustered by run",
+    "mean of dormant by day clustered by run",
+    "share of legible = false clustered by agent",
+];
 
-/// The share of answers in which the parser found no valid action. Whether an answer can be read
-/// depends on the model and the prompt, not on what other agents are answered on that day.
-fn illegible(world: &World) -> Figure {
-    let draws = world.agents.iter().map(|(id, agent)| {
-        let rejected = world.invalid.iter();
-        let rejected = rejected.filter(|i| i.agent_id == *id && i.rejected_by == "parser");
-        let lane = format!("agent_{id}");
-        Draws {
-            cluster: lane.clone(),
-            lane,
-            sum: rejected.count() as f64,
-            count: answers(agent.did),
-        }
+/// A row for the last day, and one for each answer.
+pub(crate) fn rows(world: &World) -> Vec<FigureRow> {
+    let last_day = world.days.last().map(|day| {
+        let fields = [
+            ("day", day.day.into()),
+            ("gini_all", day.gini_all.into()),
+            ("active", day.active.into()),
+            ("dormant", day.dormant.into()),
+        ];
+        FigureRow::new("last_day", fields)
     });
-    Figure {
-        name: "answers without a legible action".to_owned(),
-        pointer: None,
-        kind: FigureKind::Share,
-        unit: "agents: the prompts of one are alike",
-        draws: draws.collect(),
-    }
+    let answers = world.agents.iter().flat_map(|(id, agent)| {
+        let rejected = world.invalid.iter();
+        let rejected = rejected.filter(|it| it.agent_id == *id && it.rejected_by == "parser");
+        let illegible = u32::try_from(rejected.count()).unwrap_or(u32::MAX);
+        let of = |legible: bool, answers: u32| {
+            let fields = [("agent", (*id).into()), ("legible", legible.into())];
+            FigureRow::new("answer", fields).times(answers)
+        };
+        [of(false, illegible), of(true, answers(agent.did).saturating_sub(illegible))]
+    });
+    last_day.into_iter().chain(answers).collect()
 }
 
 /// The turns for which there was an answer.

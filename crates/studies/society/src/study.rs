@@ -4,7 +4,7 @@ use retold::model::simulated::Player;
 use retold::parse::ParserFamily;
 use retold::prompt::Request;
 use retold::run::{AnyExperiment, fold_facts};
-use retold_figures::Figure;
+use retold_figures::FigureRow;
 use retold_study::Registration;
 use retold_study::charts::Chart;
 use retold_study::config::{ConfigError, ConfigFile, RequestConfig, schema_of};
@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::charts::charts;
 use crate::config::Config;
-use crate::figures::figures;
+use crate::figures::{HEADLINE, rows};
 use crate::original::{self, OriginalSettings, OriginalSociety};
 use crate::parse::ACTION;
 use crate::{NAME, Settings, SimulatedSociety, Society, load};
@@ -90,8 +90,12 @@ impl Registration for SocietyStudy {
         Ok(charts(&fold_facts::<Society>(facts)?))
     }
 
-    fn figures(&self, _: &ExperimentSettings, facts: &[Value]) -> Result<Vec<Figure>, BoxError> {
-        Ok(figures(&fold_facts::<Society>(facts)?))
+    fn headline(&self) -> &'static [&'static str] {
+        HEADLINE
+    }
+
+    fn rows(&self, facts: &[Value]) -> Result<Vec<FigureRow>, BoxError> {
+        Ok(rows(&fold_facts::<Society>(facts)?))
     }
 }
 

@@ -7,7 +7,6 @@ use crate::error::CliError;
 use crate::global::Global;
 use crate::model::kinds;
 use crate::output::count_of;
-use crate::runs::figures::figures_of;
 use crate::select::RunSelection;
 use crate::views::expected::intervals_text;
 use crate::views::forecast::forecast_text;
@@ -15,7 +14,7 @@ use retold::escaping::printable;
 use retold::model::{Price, Prices};
 use retold::run::{Forecast, ModelForecast};
 use retold::totals::{Figures, PartFigures, Totals};
-use retold_figures::{ExpectedInterval, Figure, FigureFinding, FigureTable};
+use retold_figures::{ExpectedInterval, FigureFinding, FigureTable};
 use retold_study::config::{ApiKind, ModelKind};
 
 /// The requests, the cost and the intervals of a run like another one.
@@ -83,10 +82,8 @@ impl PlannedRun {
         let priced_as = args.model.clone().filter(|_| is_known);
         let without_price = args.model.clone().filter(|_| is_unknown);
         let figures = totals.figures(&prices, parsers);
-        let headline = figures_of(global.studies, &mut reader, selected.run)?;
         let tables = args.figures.tables(std::slice::from_ref(selected), global)?;
-        let intervals = tables.iter().flat_map(FigureTable::expected_intervals);
-        let intervals = intervals.chain(headline.iter().map(Figure::expected_interval)).collect();
+        let intervals = tables.iter().flat_map(FigureTable::expected_intervals).collect();
         let finding = |table: &FigureTable| Some((table.title(), table.finding.clone()?));
         let findings = tables.iter().filter_map(finding).collect();
         let banner = tables.iter().find_map(FigureTable::banner);

@@ -13,7 +13,6 @@ use crate::global::Global;
 use crate::limits::prices;
 use crate::output::Output;
 use crate::runs::effective;
-use crate::runs::figures::figures_of;
 use crate::runs::run_figures::FiguresArgs;
 use crate::runs::settings::{experiment_of, settings_of};
 use crate::select::{self, RunSelection};
@@ -28,18 +27,18 @@ use retold_wire::PROGRAM;
 
 /// Write a run, or several side by side, as one self-contained page.
 ///
-/// It has what was run, when and at what cost, headline figures with 95 % intervals, plots with their
+/// It has what was run, when and at what cost, figures with 95 % intervals, plots with their
 /// numbers as CSV, and by which methods its decisions were found. It needs no network and has no script.
 /// A file that ends with .pdf is the same page printed by Chromium, Chrome, Edge or Brave, whichever is installed
 /// (CHROME_PATH names one).
 ///
 /// Several runs of one experiment are compared: a table has the settings in which they differ, and
-/// another the figures of all runs and each run's difference from the first one: over the lanes
-/// (participants, puzzles) that both have if their seeds are the same, otherwise unpaired. With more than two runs, what is
+/// others the figures of all runs and their differences: over the clusters (participants, puzzles) that
+/// both have if their seeds are the same, otherwise unpaired. With more than two runs, what is
 /// about a single run is folded, and its plots are left to its own report.
 ///
-/// Figures of --figure and --figures come first, as `stats` shows them; without these options, a run
-/// that no study made has those that its decisions suggest.
+/// Figures are those that `stats` shows: those of --figure and --figures, or else those that the study leads with or that
+/// the decisions of a run suggest.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The run (first digits of its id, its name, or `latest`) or a recording's file; up to 30 of them, of which
@@ -221,9 +220,8 @@ fn part(selected: &RunSelection, prices: &Prices, global: &Global) -> Result<Run
             false => String::new(),
         };
         let charts = retold_report::charts(&summary);
-        return Ok(RunPart { summary, figures: Vec::new(), charts, text, in_force });
+        return Ok(RunPart { summary, charts, text, in_force });
     };
-    let figures = figures_of(studies, &mut reader, run)?;
     let record = RunRecord::read(&mut reader, run)?;
     let settings = settings_of(studies, &started)?;
     let charts = study.charts(&settings.experiment, &record.facts).map_err(|e| {
@@ -232,5 +230,5 @@ fn part(selected: &RunSelection, prices: &Prices, global: &Global) -> Result<Run
     // A study without plots of its own, such as an imported society, has those of any run.
     let charts = if charts.is_empty() { retold_report::charts(&summary) } else { charts };
     let text = experiment_of(studies, &record)?.fold(&record.facts)?.text;
-    Ok(RunPart { summary, figures, charts, text, in_force })
+    Ok(RunPart { summary, charts, text, in_force })
 }

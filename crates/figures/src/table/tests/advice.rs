@@ -6,7 +6,6 @@ use super::*;
 
 #[test]
 fn figures_that_are_not_suggested_for_want_of_room_are_counted() {
-    let mut census = RunCensus::default();
     let mut run = Written::program();
     for name in 0..14 {
         run.decision("a", &[], &format!("coins{name}"), json!(1));
@@ -14,13 +13,9 @@ fn figures_that_are_not_suggested_for_want_of_room_are_counted() {
     let log = Log::in_memory();
     log.backend().committer().unwrap().commit(&[Append::new(RUNS[0], Head::START, run.0)]).unwrap();
     let mut reader = log.reader().unwrap();
-    let mut add = |_: &mut dyn Reader, observation: crate::recorded::Observation<'_>| {
-        census.add(observation);
-        Ok(())
-    };
-    each_observation(reader.as_mut(), RUNS[0], &Parsers::default(), &mut add).unwrap();
-    let suggested = suggested_figures(&census);
-    assert_eq!((suggested.figures.len(), suggested.left_out), (12, 2));
+    let mut runs = [figure_run(reader.as_mut(), RUNS[0], Vec::new())];
+    let suggested = leading_tables(&mut runs, &Parsers::default()).unwrap();
+    assert_eq!((suggested.tables.len(), suggested.left_out), (12, 2));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod advice;
 mod chance;
 mod grouped_values;
+mod rows;
 mod written;
 
 use std::fmt::Write;
@@ -13,10 +14,24 @@ use serde_json::json;
 use super::*;
 use written::Written;
 
-const RUNS: [RunId; 2] = [RunId([1; 8]), RunId([2; 8])];
+const RUNS: [RunId; 4] = [RunId([1; 8]), RunId([2; 8]), RunId([3; 8]), RunId([4; 8])];
+
+fn figure_run(reader: &mut dyn Reader, run: RunId, rows: Vec<FigureRow>) -> FigureRun<'_> {
+    FigureRun { name: run.short(2), run, reader, study: FigureStudy { rows, ..Default::default() } }
+}
 
 /// The figures of runs, or the error; the suggested ones if none are named.
 fn tables(runs: Vec<Written>, figures: &[&str]) -> Result<Vec<FigureTable>, FiguresError> {
+    let none = runs.iter().map(|_| Vec::new()).collect();
+    tables_with(runs, none, figures)
+}
+
+/// The figures of runs, whose study has made these rows.
+fn tables_with(
+    runs: Vec<Written>,
+    rows: Vec<Vec<FigureRow>>,
+    figures: &[&str],
+) -> Result<Vec<FigureTable>, FiguresError> {
     let (log, parsers) = (Log::in_memory(), Parsers::default());
     let names: Vec<RunId> = RUNS.into_iter().take(runs.len()).collect();
     for (run, written) in names.iter().zip(runs) {
@@ -26,15 +41,14 @@ fn tables(runs: Vec<Written>, figures: &[&str]) -> Result<Vec<FigureTable>, Figu
     let mut readers: Vec<_> = names.iter().map(|_| log.reader().unwrap()).collect();
     let mut of: Vec<FigureRun<'_>> = readers
         .iter_mut()
-        .zip(&names)
-        .map(|(reader, run)| FigureRun { name: run.short(2), run: *run, reader: reader.as_mut() })
+        .zip(names.iter().zip(rows))
+        .map(|(reader, (run, rows))| figure_run(reader.as_mut(), *run, rows))
         .collect();
-    let census = census_of(&mut of, &parsers)?;
-    let definitions = match figures {
-        [] => suggested_figures(&census).figures,
-        figures => figures.iter().map(|figure| figure.parse().unwrap()).collect(),
-    };
-    figure_tables(&mut of, &census, &definitions, &parsers)
+    if figures.is_empty() {
+        return Ok(leading_tables(&mut of, &parsers)?.tables);
+    }
+    let definitions = figures.iter().map(|figure| figure.parse().unwrap());
+    figure_tables(&mut of, &definitions.collect::<Vec<_>>(), &parsers)
 }
 
 /// Tables as people read them.

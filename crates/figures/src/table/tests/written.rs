@@ -14,7 +14,11 @@ pub(super) struct Written(pub(super) Vec<NewEvent>);
 
 impl Written {
     pub(super) fn of(experiment: &str, seed: u64) -> Self {
-        let started = RunStarted::new(experiment, seed, json!({}), json!({}));
+        Written::with_settings(experiment, seed, json!({}))
+    }
+
+    pub(super) fn with_settings(experiment: &str, seed: u64, settings: Value) -> Self {
+        let started = RunStarted::new(experiment, seed, settings, json!({}));
         let mut written = Written(Vec::new());
         written.add(&Event::RunStarted(started), None);
         written

@@ -12,7 +12,6 @@ use retold::escaping::printable;
 use retold::event::Event;
 use retold::id::{RunId, Seq};
 use retold::log::{LogError, Reader};
-use retold_figures::{ComparedFigure, Estimate, other_seed};
 use retold_study::studies::Studies;
 use serde::Serialize;
 use serde_json::Value;
@@ -21,7 +20,7 @@ use self::words::{WordDifference, words};
 use super::{PageReply, PageRequest};
 use crate::computed::{CallPair, RunComparison};
 use crate::error::PageError;
-use crate::figures::{FigureTableView, compared_tables, figures};
+use crate::figures::{FigureTableView, NO_FIGURES, compared_figures};
 use crate::job::JobState;
 use crate::runs::{Notice, RunInfo, dangers, notices, run_heads, run_info};
 
@@ -81,36 +80,15 @@ struct ComparePage {
     same_outcome: Option<bool>,
     /// The same in words.
     outcome: Option<&'static str>,
-    /// The headline figures of both runs, as `retold diff --json` has them, and as people read them.
-    figures: Vec<Headline>,
+    /// The figures of both runs, as `retold diff --json` has them, and as people read them.
+    figures: Vec<FigureTableView>,
     /// Why there are none.
     no_figures: Option<String>,
-    /// The figures that runs of programs suggest, with the differences between the runs.
-    tables: Vec<FigureTableView>,
-    /// What to know if the seeds differ.
-    other_seed: Option<String>,
     settings: Vec<Setting>,
     more_settings: usize,
     rows: Vec<CompareRow>,
     next: Option<String>,
     begin: Option<String>,
-}
-
-#[derive(Serialize)]
-struct Headline {
-    #[serde(flatten)]
-    figure: ComparedFigure,
-    shown: HeadlineText,
-}
-
-#[derive(Serialize)]
-struct HeadlineText {
-    first: String,
-    second: String,
-    difference: Option<String>,
-    /// The interval, or why there is none.
-    interval: String,
-    p: String,
 }
 
 #[derive(Serialize)]
@@ -224,14 +202,10 @@ fn fill(
         _ => None,
     };
     data.outcome = Some(outcome.says());
-    data.tables.clone_from(&compared.tables);
     match &compared.figures {
-        Ok(figures) => data.figures = figures.iter().cloned().map(headline).collect(),
+        Ok(figures) if figures.is_empty() => data.no_figures = Some(NO_FIGURES.to_owned()),
+        Ok(figures) => data.figures.clone_from(figures),
         Err(why) => data.no_figures = Some(why.to_string()),
-    }
-    if let (Some(first), Some(second)) = (&data.first, &data.second) {
-        data.other_seed =
-            first.seed.zip(second.seed).and_then(|(one, other)| other_seed(one, other));
     }
     let listed = settings.iter().take(MOST_SETTINGS).map(|setting| Setting {
         key: printable(&setting.path, 200),
@@ -276,19 +250,6 @@ fn fill(
     data.next = next.map(|at| query.with(&[("from", Some(&at.to_string()))]));
     data.begin = (from > 0).then(|| query.with(&[("from", None)]));
     Ok(())
-}
-
-/// A figure, with how people read it.
-fn headline(figure: ComparedFigure) -> Headline {
-    let missing = || "not in the second run".to_owned();
-    let shown = HeadlineText {
-        first: figure.one.text(),
-        second: figure.other.as_ref().map_or_else(missing, Estimate::text),
-        difference: figure.difference_text(),
-        interval: figure.no_interval().map_or_else(|| figure.interval_text(), str::to_owned),
-        p: figure.test.map_or_else(String::new, |test| test.text()),
-    };
-    Headline { figure, shown }
 }
 
 /// One side of a row.
@@ -337,9 +298,6 @@ fn compare_runs(
         *counts.entry(key_and_label(what).0).or_default() += 1;
         calls.push(CallPair { call: call.clone(), sample, what, places: [one, other] });
     })?;
-    let figures = figures(studies, one.as_mut(), first, other.as_mut(), second);
-    // What cannot be computed of a run is said on its own page.
-    let tables = compared_tables(studies, one.as_mut(), first, other.as_mut(), second);
-    let tables = tables.unwrap_or_default();
-    Ok(RunComparison { calls, counts, comparison, figures, tables })
+    let figures = compared_figures(studies, one.as_mut(), first, other.as_mut(), second);
+    Ok(RunComparison { calls, counts, comparison, figures })
 }
