@@ -7,7 +7,7 @@ from typing import Any
 
 from ._context import Call, current_call
 from ._errors import ReportError
-from ._session import ANSWER, Session
+from ._session import ANSWER, PASSED, REFUSED, Session
 
 
 class Run:
@@ -76,12 +76,12 @@ class Run:
     @property
     def passed(self) -> dict[str, int]:
         """How often hosts were asked whose requests are not recorded."""
-        return dict(self._session.passed)
+        return self._session.count(PASSED)
 
     @property
     def refused(self) -> dict[str, int]:
         """How often a replay refused hosts, which the program may not have noticed."""
-        return dict(self._session.refused)
+        return self._session.count(REFUSED)
 
     def __repr__(self) -> str:
         return f"<retold.Run {self.id}>"

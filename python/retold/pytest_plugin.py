@@ -19,6 +19,7 @@ from ._cassette import MODES, Cassette
 from ._drift import Drift
 from ._errors import ReplayMismatch, RetoldError
 from ._run import Run
+from ._seal import seal
 
 #: Placeholders for the keys that SDKs want before they start, so that clients can be made at import.
 _KEYS = {
@@ -58,6 +59,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=None,
         help="one cassette for each test (the default), for all tests of a module, or for all that are run",
     )
+    group.addoption(
+        "--retold-sealed",
+        action="store_true",
+        help="on Linux: refuse every connection of TCP of the tests and of all that they start (Landlock), but to ports that the "
+        "system gives to servers, and those of retold_sealed_ports",
+    )
+    parser.addini("retold_sealed_ports", "ports that sealed tests may reach, on whatever host", type="args", default=[])
     parser.addini("retold_cassette_per", "test, module or session: see --retold-cassette-per", default="test")
     parser.addini("retold_unused", "what becomes of answers that no test asks for: error (the default), warn or ignore")
     parser.addini("retold_vcr", "take tests that are marked with vcr, instead of pytest-recording", type="bool")
@@ -70,6 +78,8 @@ def pytest_configure(config: pytest.Config) -> None:
         "retold(path=None, hosts=(), exclude=(), allow_hosts=(), ignore=(), replace=(), unused='error'): replay what the "
         "test asks models from a cassette",
     )
+    if config.getoption("--retold-sealed"):
+        _seal(config)
     if config.getini("retold_vcr"):
         from . import _vcr
 
@@ -81,6 +91,18 @@ def pytest_configure(config: pytest.Config) -> None:
         # Before tests are collected, because clients are made at import.
         for name, value in _KEYS.items():
             os.environ.setdefault(name, value)
+
+
+def _seal(config: pytest.Config) -> None:
+    if config.getoption("--retold") != "none":
+        raise pytest.UsageError("--retold-sealed is for replays: a recording asks the model")
+    ports = config.getini("retold_sealed_ports")
+    if not all(port.isdecimal() and 0 < int(port) < 65536 for port in ports):
+        raise pytest.UsageError(f"retold_sealed_ports are numbers from 1 to 65535, not {' '.join(ports)}")
+    try:
+        seal(map(int, ports))
+    except RetoldError as error:
+        raise pytest.UsageError(str(error)) from error
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
