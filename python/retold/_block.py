@@ -58,8 +58,8 @@ class Block:
                 settings = json.loads(json.dumps(dict(settings), allow_nan=False))
             except (TypeError, ValueError) as error:
                 raise ValueError(f"settings have a value that JSON cannot hold: {error}") from error
-        #: How many requests the last block made.
-        self.requests = 0
+        #: How many requests the last block made, how many answers it recorded, and how many earlier ones nobody asked for.
+        self.requests = self.recorded = self.left = 0
         self._arguments, self._offline, self._settings = list(arguments), offline, settings
         self._hosts, self._exclude = _tuple(hosts), _tuple(exclude)
         self._allow_hosts, self._rewrite = _tuple(allow_hosts), rewrite
@@ -114,7 +114,8 @@ class Block:
             # A forked child that leaves the block: it is its parent's.
             return
         run.summary = server.end(0 if error is None or _is_success(error) else 1)
-        self.requests = run.summary["requests"]
+        self.requests, self.recorded = run.summary["requests"], run.summary["recorded"]
+        self.left = run.summary["left"]
         session.add(run.summary["connections"])
         if error is not None and not isinstance(error, Exception):
             # Ctrl-C and an exit are what they are.

@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from . import _environ
+
 if TYPE_CHECKING:
     from ._session import Session
 
@@ -92,71 +94,20 @@ def environment(session: Session, given: Mapping[Any, Any]) -> dict[str, str]:
 def inherit(session: Session) -> None:
     """Lets child processes belong to a block that are started without an environment of their own."""
     if session.reaches_children:
-        _OWN.__class__ = _Shadowed
+        _environ.shadow(session.server.environment if session.offline else {}, lambda name: _put_again(session, name))
         _put(session)
 
 
 def disinherit(session: Session) -> None:
     """Makes the environment of C what `os.environ` is."""
-    _OWN.__class__ = _Plain
+    _environ.unshadow()
     for name in _names(session):
         _put_one(name, os.environ.get(name))
 
 
-#: Other objects may take its place for a while, as tests do.
-_OWN = os.environ
-_Plain = type(_OWN)
-
-#: The value of keys that a replay does not need, where SDKs want one before they start.
-_NO_KEY = "retold-replay-needs-no-key"
-
-
-class _Shadowed(_Plain):  # type: ignore[misc, valid-type]
-    """`os.environ` in a block: what is set here does not take the place of what children inherit of the block.
-
-    In a replay, who looks up a key that is not set finds a placeholder. It is not listed, and hides nothing: a file with keys
-    that is loaded meanwhile finds none set.
-    """
-
-    def __getitem__(self, name: str) -> str:
-        try:
-            return super().__getitem__(name) or _placeholder(name) or ""
-        except KeyError:
-            found = _placeholder(name)
-            if found is None:
-                raise
-            return found
-
-    def __contains__(self, name: object) -> bool:
-        return name in list(self)
-
-    def pop(self, name: str, *default: Any) -> Any:
-        return super().pop(name, *default) if name in self else {}.pop(name, *default)
-
-    def __setitem__(self, name: str, value: str) -> None:
-        super().__setitem__(name, value)
-        _put_again(name)
-
-    def __delitem__(self, name: str) -> None:
-        super().__delitem__(name)
-        _put_again(name)
-
-
-def _placeholder(name: str) -> str | None:
-    session = _active()
-    return _NO_KEY if session is not None and session.server.environment.get(name) == _NO_KEY else None
-
-
-def _put_again(name: str) -> None:
-    session = _active()
-    if session is not None and name in _names(session):
+def _put_again(session: Session, name: str) -> None:
+    if name in _names(session):
         _put(session)
-
-
-def _active() -> Session | None:
-    from ._session import active
-
-    return active()
 
 
 def _names(session: Session) -> list[str]:
