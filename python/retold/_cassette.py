@@ -60,6 +60,8 @@ class Cassette:
         self._folder: ScratchFolder | None = None
         self._block: Block | None = None
         self._is_written = False
+        #: Whether it has the answers of several tests.
+        self.is_of_several = False
         #: Where the log of an attempt waits that came to no cassette.
         self._attempt = _attempt
 
@@ -156,9 +158,13 @@ class Cassette:
             self._clean()
 
     def discard(self) -> None:
-        """Leaves the file as it is. The answers wait for the next attempt, which gets them first, unless this one paid for none."""
+        """Leaves the file as it is. The answers wait for the next attempt, which gets them first.
+
+        Not if this attempt got them and asked nothing else: they have failed a test twice. Those of several tests always wait.
+        """
+        block = self._block
         try:
-            if self._attempt is not None and self._folder is not None and self._block is not None and self._block.recorded:
+            if self._attempt and self._folder and block and (block.recorded or (self.is_of_several and block.requests)):
                 _move(Path(self._folder.name), self._attempt)
         finally:
             self._clean()

@@ -170,6 +170,7 @@ def _block(node: Any, per: str, config: pytest.Config) -> Iterator[Run]:
         block = Drift(path, pending=_pending(path, config), **given)
     else:
         block = Cassette(path, mode, unused=unused, _attempt=attempt(path, config), **given)
+        block.is_of_several = per != "test"
     run = block.__enter__()
     yield run
     finish(node, block)
