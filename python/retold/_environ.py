@@ -66,7 +66,9 @@ class _Shadowed(_Plain):  # type: ignore[misc, valid-type]
         return is_placed or name in list(self)
 
     def pop(self, name: str, *default: Any) -> Any:
-        return super().pop(name, *default) if name in list(self) else {}.pop(name, *default)
+        # A placeholder is no value that can be taken out.
+        values: dict[str, str] = {} if name not in list(self) else {name: super().pop(name)}
+        return values.pop(name, *default)
 
     def __setitem__(self, name: str, value: str) -> None:
         super().__setitem__(name, value)

@@ -96,7 +96,11 @@ def pytest_configure(config: pytest.Config) -> None:
         place_keys(_KEYS)
         if _REGION not in os.environ:
             os.environ[_REGION] = "us-east-1"
-            config.add_cleanup(lambda: os.environ.pop(_REGION, None))
+            config.add_cleanup(_forget_the_region)
+
+
+def _forget_the_region() -> None:
+    os.environ.pop(_REGION, None)
 
 
 def _seal(config: pytest.Config) -> None:

@@ -37,7 +37,8 @@ def patch(client: ModuleType) -> None:
             or session.is_own(host, port)
             or not session.takes(method, scheme, host, port, path)
         ):
-            return begin(self, method, url, skip_host, skip_accept_encoding)
+            begin(self, method, url, skip_host, skip_accept_encoding)
+            return
         if scheme == "https":
             check_context(getattr(self, "_context", None), host)
             check_certificate(getattr(self, "cert_file", None), host)
