@@ -119,6 +119,8 @@ class Block:
         session.add(run.summary["connections"])
         if error is not None and not isinstance(error, Exception):
             # Ctrl-C and an exit are what they are.
+            if isinstance(error, KeyboardInterrupt) and not self._offline and run.summary["requests"]:
+                print(f"retold: interrupted: retold.resume(.., {run.id[:8]!r}) continues the run", file=sys.stderr)
             return
         missed, differs = run.summary["not_recorded"], run.summary["differences"]
         left = run.summary["left"] if self._offline else 0
