@@ -15,8 +15,8 @@ from typing import Any
 #: The value of keys that a replay does not need.
 NO_KEY = "retold-replay-needs-no-key"
 
-#: Packages that set what is not set, from files.
-_LOADERS = ("decouple", "dotenv", "environ", "environs", "pydantic_settings")
+#: Packages that set what is not set, from files or for a test.
+_LOADERS = ("_pytest", "decouple", "dotenv", "environ", "environs", "pydantic_settings")
 
 #: Other objects may take its place for a while, as tests do.
 _OWN = os.environ
@@ -71,6 +71,10 @@ class _Shadowed(_Plain):  # type: ignore[misc, valid-type]
         return values.pop(name, *default)
 
     def __setitem__(self, name: str, value: str) -> None:
+        if value == NO_KEY:
+            # Whoever changes a variable for a while puts back what was found.
+            self.pop(name, None)
+            return
         super().__setitem__(name, value)
         if _changed is not None:
             _changed(name)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest._code.code import ExceptionChainRepr, ReprEntryNative, ReprFileLocation, ReprTraceback
 
 from ._cassette import MODES, Cassette
 from ._drift import Drift
@@ -206,7 +207,8 @@ def _pending(cassette: Path, config: pytest.Config) -> Path | None:
 
 def finish(node: Any, block: Any, refused: RetoldError | None = None) -> None:
     """Ends the block of a test, which may have failed, or had a request refused that its client kept to itself."""
-    failed = next(iter(node.stash.get(_OPEN, {}).values()), None) or refused
+    own = next(iter(node.stash.get(_OPEN, {}).values()), None)
+    failed = own or refused
     try:
         if isinstance(block, Cassette):
             _end(block, failed, node.config)
@@ -216,7 +218,7 @@ def finish(node: Any, block: Any, refused: RetoldError | None = None) -> None:
         # The test failed with the same difference already.
         if mismatch.is_of_cassette or "retold replay: " not in str(failed):
             raise
-    if refused is not None and failed is refused:
+    if refused is not None and own is None:
         raise refused
 
 
@@ -305,6 +307,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
     elif report.failed and call.excinfo is not None:
         # Of unittest, which does not raise them, or of a subtest.
         _note(item, call.excinfo.value)
+    if report.failed and call.excinfo is not None and isinstance(call.excinfo.value, RetoldError):
+        report.longrepr = _shown(call.excinfo.value)
     return report
 
 
@@ -350,8 +354,8 @@ def _file_name(name: str) -> str:
     return f"{plain[: _LONGEST - 9]}-{digits}"
 
 
-def pytest_exception_interact(call: pytest.CallInfo[Any], report: Any) -> None:
-    """An error of ours is shown as its message alone: where in retold it was raised says nothing."""
-    error = call.excinfo.value if call.excinfo is not None else None
-    if isinstance(error, RetoldError):
-        report.longrepr = f"{type(error).__name__}: {error}"
+def _shown(error: RetoldError) -> ExceptionChainRepr:
+    """An error of ours as its message alone: where in retold it was raised says nothing. The summary has its first line."""
+    text = f"{type(error).__name__}: {error}"
+    place = ReprFileLocation("retold", 0, text.partition("\n")[0])
+    return ExceptionChainRepr([(ReprTraceback([ReprEntryNative([f"{text}\n"])], None, "native"), place, None)])

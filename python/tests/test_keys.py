@@ -50,6 +50,16 @@ def test_a_program_and_a_file_of_keys_find_none_set(recorded, tmp_path, monkeypa
     assert KEY not in os.environ and os.environ.get(KEY) is None
 
 
+def test_a_placeholder_that_is_put_back_is_not_set(recorded):
+    with retold.replay(recorded, unused="ignore"):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv(KEY, "sk-for-a-while")
+        assert KEY not in os.environ
+        with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyError):
+            patch.delenv(KEY)
+    assert os.environ.get(KEY) is None
+
+
 def test_a_key_that_is_set_is_the_one_that_is_used(recorded, monkeypatch):
     monkeypatch.setenv(KEY, "sk-mine")
     with retold.replay(recorded, unused="ignore"):
