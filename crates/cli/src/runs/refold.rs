@@ -18,7 +18,7 @@ use crate::views::figures::{compared_table, methods};
 use crate::views::forecast::{ESTIMATED, forecast_text, new_calls_json};
 use retold::compare::{FactChanges, FactRecord, fact_changes, recorded_facts};
 use retold::id::{CallPath, Sample};
-use retold::model::Prices;
+use retold::model::{Destinations, Prices};
 use retold::run::{DryRun, DryRunSettings, Finish, Forecast, Mode, OtherDecision};
 use retold_figures::{ComparedFigure, Pairing, compared_figures};
 use retold_wire::PROGRAM;
@@ -59,6 +59,7 @@ pub(crate) fn refold(
     let started = select::run_start(&mut reader, source.run)?;
     let settings = settings_of(global.studies, &started)?;
     let recorded = recorded_facts(&mut reader, source.run)?;
+    let destinations = Destinations::of_run(false, &started.settings, &started.model);
     let (experiment, of) = (started.experiment.clone(), settings.experiment.clone());
     let (log, run) = (source.log.clone(), source.run);
     let session = StudyExecution::new(log, run, Mode::Rehearse, started, settings);
@@ -78,7 +79,7 @@ pub(crate) fn refold(
         figures_from(global.studies, &experiment, &of, &facts)
     };
     let figures = compared_figures(&figures(&recorded)?, &figures(&now)?, Pairing::Lanes);
-    let forecast = rehearsal.forecast(prices);
+    let forecast = rehearsal.forecast(prices, &destinations);
     let facts = fact_changes(recorded, now);
     Ok(RefoldResult { decisions: count, facts, rehearsal, forecast, figures })
 }

@@ -98,6 +98,7 @@ impl SeenValues {
             Measure::Share { .. }
             | Measure::EachShare { .. }
             | Measure::Mean { .. }
+            | Measure::Graded { .. }
             | Measure::Changed { .. } => {}
         }
     }

@@ -4,6 +4,7 @@ mod compared;
 mod each_value;
 mod finding;
 mod gather;
+mod graded;
 mod group;
 mod label;
 mod suggested;

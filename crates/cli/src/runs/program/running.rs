@@ -22,6 +22,7 @@ use crate::signal::Signals;
 use retold::event::{RunResumed, RunStarted};
 use retold::id::RunId;
 use retold::log::Log;
+use retold::model::Destinations;
 use retold::run::{Budget, Recorder, how_it_ended};
 use retold_wire::{
     Front, Interception, NamedHosts, Origins, Pace, ProgramSettings, Rules, Samples, Server,
@@ -144,6 +145,8 @@ impl Program {
             }
         };
         let shared = settings.shared;
+        let destinations = Destinations::of_run(true, &json!(settings), &Value::Null);
+        let budget = budget.asking(destinations);
         let setup = SessionSetup {
             log,
             run,
