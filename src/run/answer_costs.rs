@@ -1,9 +1,8 @@
 //! What recorded answers cost.
 
 use super::details::usage;
-use super::resumptions::latest_start;
 use crate::event::{Event, PROGRAM, ResponseDetails, StoredEvent};
-use crate::id::{PromptHash, RunId, Seq, Time};
+use crate::id::{PromptHash, Seq, Time};
 use crate::log::{LogError, Reader, event_at};
 use crate::lookup::Recent;
 use crate::model::{Bill, Destinations, Dollars, Order, Prices};
@@ -27,15 +26,6 @@ impl AnswerCosts {
             orders: Recent::default(),
             questions: Recent::default(),
         }
-    }
-
-    /// Somewhere in a run; if its beginning cannot be read, it is not known where its requests go.
-    pub fn within(reader: &mut dyn Reader, run: RunId, prices: &Prices) -> Self {
-        let mut costs = AnswerCosts::new(prices);
-        if let Ok(started) = latest_start(reader, run) {
-            costs.note(&Event::RunStarted(started));
-        }
-        costs
     }
 
     /// The prices.
