@@ -22,7 +22,7 @@ use crate::signal::Signals;
 use retold::event::{RunResumed, RunStarted};
 use retold::id::RunId;
 use retold::log::Log;
-use retold::model::providers;
+use retold::model::{Destinations, providers};
 use retold::run::{Budget, Recorder, how_it_ended};
 use retold_wire::{
     Front, Interception, NamedHosts, Origins, Pace, ProgramSettings, Rules, Samples, Server,
@@ -158,6 +158,8 @@ impl Program {
             origins = origins.with_own(&upstreams_asked(&log, run)?);
         }
         let shared = settings.shared;
+        let destinations = Destinations::of_run(true, &json!(settings), &Value::Null);
+        let budget = budget.asking(destinations);
         let setup = SessionSetup {
             log,
             run,
