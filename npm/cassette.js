@@ -2,11 +2,12 @@
 
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
 import { promisify } from "node:util";
 
+import { catchRequests } from "./catch.js";
 import { failure } from "./failure.js";
 import { program } from "./program.js";
 import { Server } from "./server.js";
@@ -31,6 +32,7 @@ export class Cassette {
   #server;
   #before = { ...process.env };
   #folder;
+  #release;
 
   constructor(testFile, isRecorded) {
     this.testFile = relative(process.cwd(), testFile);
@@ -43,18 +45,30 @@ export class Cassette {
     const started = (...args) => Server.start([...args, "--stdio", "--", "vitest", this.testFile]);
     if (this.exists && !this.isRecorded) {
       this.#server = await started("replay", this.path);
+    } else if (this.isRecorded) {
+      this.#folder = await this.#attempt();
+      // What was paid for, and came to no cassette, is sent first.
+      const isWaiting = existsSync(join(this.#folder, "log.db"));
+      this.#server = await started(...this.#log(), ...(isWaiting ? ["fork", "latest"] : ["record"]));
     } else {
+      // Tests that ask nothing need no cassette, and those that ask get the same refusal as any other.
       this.#folder = await mkdtemp(join(tmpdir(), "retold-"));
-      this.#server = await started(...this.#log(), "record");
-      if (!this.isRecorded) {
-        // Tests that ask nothing need no cassette, and those that ask get the same refusal as any other.
-        await this.#server.end(0);
-        this.#server = await started(...this.#log(), "replay", "latest");
-      }
+      await (await started(...this.#log(), "record")).end(0);
+      this.#server = await started(...this.#log(), "replay", "latest");
     }
     const { environment, unset } = this.#server.greeting;
     for (const name of unset) delete process.env[name];
     Object.assign(process.env, environment);
+    this.#release = catchRequests(this.#server.greeting);
+  }
+
+  /** Where the log of a recording is: what did not come to its end, however it ended, waits there for the next one. */
+  async #attempt() {
+    const packages = join(process.cwd(), "node_modules");
+    if (!existsSync(packages)) return mkdtemp(join(tmpdir(), "retold-"));
+    const folder = join(packages, ".cache", "retold", this.testFile.replaceAll("..", "_"));
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    return folder;
   }
 
   /**
@@ -63,16 +77,19 @@ export class Cassette {
    * @param {import("vitest").RunnerTestFile} file
    */
   async end(file) {
+    this.#release();
     for (const name in process.env) if (!(name in this.#before)) delete process.env[name];
     Object.assign(process.env, this.#before);
     const states = statesOf(file);
     const [hasFailed, isPart] = [states.includes("fail"), states.includes("skip")];
+    let isDone = !this.isRecorded;
     try {
       const summary = await this.#server.end(hasFailed ? 1 : 0);
       if (!this.isRecorded) this.#compare(summary, hasFailed || isPart);
       else if (!hasFailed && summary.requests > 0) await this.#write(isPart);
+      isDone ||= !hasFailed;
     } finally {
-      if (this.#folder) await rm(this.#folder, { recursive: true, force: true });
+      if (this.#folder && isDone) await rm(this.#folder, { recursive: true, force: true });
     }
   }
 
@@ -94,8 +111,14 @@ export class Cassette {
       );
     }
     await mkdir(dirname(this.path), { recursive: true });
-    const args = [...this.#log(), "export", "latest", this.path, "--as", "cassette", "--force"];
-    await promisify(execFile)(program(), args);
+    // Beside the old one, which it replaces whole.
+    const written = join(dirname(this.path), `.retold-${process.pid}.yaml`);
+    try {
+      await promisify(execFile)(program(), [...this.#log(), "export", "latest", written, "--as", "cassette", "--force"]);
+      await rename(written, this.path);
+    } finally {
+      await rm(written, { force: true });
+    }
   }
 
   #log() {

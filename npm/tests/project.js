@@ -1,7 +1,7 @@
 // A copy of the project in ./project, and vitest run in it.
 
 import { spawn } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -18,7 +18,9 @@ export class Project {
   constructor() {
     this.folder = mkdtempSync(join(copies, "project-"));
     cpSync(join(HERE, "project"), this.folder, { recursive: true });
-    symlinkSync(PACKAGES, join(this.folder, "node_modules"));
+    // A folder of its own, because something is kept there.
+    mkdirSync(this.path("node_modules"));
+    for (const name of readdirSync(PACKAGES)) symlinkSync(join(PACKAGES, name), this.path(join("node_modules", name)));
   }
 
   path(name) {
@@ -40,7 +42,7 @@ export class Project {
   }
 
   remove(name) {
-    rmSync(this.path(name));
+    rmSync(this.path(name), { recursive: true });
   }
 
   replace(name, from, to) {

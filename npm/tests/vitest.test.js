@@ -92,6 +92,76 @@ test("a cassette is written only if it is whole", async (t) => {
   assert.equal(project.cassette(SUITE), cassette);
 });
 
+test("what a failed test has paid for waits, and costs nothing at the next recording", async (t) => {
+  const { project } = await recorded();
+  const upstream = await model();
+  t.after(upstream.close);
+  project.replace(SUITE, 'toContain("France")', 'toContain("Italy")');
+  assert.equal((await project.vitest([], asking(upstream))).code, 1);
+  assert.equal(upstream.asked.length, 5);
+  const cassette = project.cassette(SUITE);
+  // Interrupted as well.
+  const vitest = project.start(project.path("node_modules/.bin/vitest"), ["run"], asking(upstream));
+  await pause(500);
+  process.kill(-vitest.pid, "SIGKILL");
+  await project.ended(vitest);
+  assert.equal(project.cassette(SUITE), cassette);
+  project.replace(SUITE, 'toContain("Italy")', 'toContain("France")');
+  const { code, said } = await project.vitest([], asking(upstream));
+  assert.equal(code, 0, said);
+  assert.equal(upstream.asked.length, 5);
+  assert.equal((await project.vitest([], {})).code, 0);
+  // Nothing waits any more.
+  assert.equal((await project.vitest([], asking(upstream))).code, 0);
+  assert.equal(upstream.asked.length, 10);
+});
+
+test("a client whose base URL is written into the program is recorded and replayed", async () => {
+  const project = new Project();
+  const upstream = await model();
+  project.remove(SUITE);
+  project.write(
+    "written.test.ts",
+    `import http, { request } from "node:http";
+     import { text } from "node:stream/consumers";
+     import OpenAI from "openai";
+     import { expect, test } from "vitest";
+
+     const url = "${upstream.url}/v1";
+     const messages = [{ role: "user" as const, content: "Say yes." }];
+     const openai = new OpenAI({ baseURL: url, apiKey: "sk-real" });
+     const body = JSON.stringify({ model: "m", messages });
+
+     const posted = (ask: any, ...target: any[]) =>
+       new Promise<string>((resolve, reject) => {
+         const asked = ask(...target, async (answer: any) => resolve(await text(answer)));
+         asked.on("error", reject);
+         asked.end(body);
+       });
+
+     test("openai, fetch and node:http", async () => {
+       const { choices } = await openai.chat.completions.create({ model: "m", messages });
+       expect(choices[0].message.content).toContain("Say yes.");
+       const path = "/v1/chat/completions";
+       const fetched = await fetch(url + "/chat/completions", { method: "POST", body });
+       expect(fetched.url).toBe(url + "/chat/completions");
+       expect(await fetched.text()).toContain("Say yes.");
+       const again = await fetch(new Request(url + "/chat/completions", { method: "POST", body }));
+       expect(await again.text()).toContain("Say yes.");
+       const { hostname, port } = new URL(url);
+       expect(await posted(request, url + "/chat/completions", { method: "POST" })).toContain("Say yes.");
+       expect(await posted(http.request, { hostname, port, path, method: "POST" })).toContain("Say yes.");
+     });`,
+  );
+  const { RETOLD, OPENAI_API_KEY } = asking(upstream);
+  const record = await project.vitest([], { RETOLD, OPENAI_API_KEY });
+  assert.equal(record.code, 0, record.said);
+  assert.equal(upstream.asked.length, 5);
+  upstream.close();
+  const replay = await project.vitest([], {});
+  assert.equal(replay.code, 0, replay.said);
+});
+
 test("an edited request is named", async () => {
   const { project } = await recorded();
   project.replace(`__cassettes__/${SUITE}.yaml`, "Name a colour.", "Name a number.");

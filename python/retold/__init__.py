@@ -33,7 +33,7 @@ from ._errors import (
 )
 from ._log import Log, Parsed, RecordedRun, Table, open, parse
 from ._rules import Replacements, rules
-from ._run import Run
+from ._run import Decided, Run
 from ._version import VERSION
 
 __version__ = VERSION
@@ -46,6 +46,7 @@ __all__ = [
     "Cassette",
     "CheckError",
     "Checked",
+    "Decided",
     "Decision",
     "Failure",
     "Flip",
@@ -77,8 +78,8 @@ Path = str | os.PathLike[str]
 
 def record(
     log: Path,
-    *,
     name: str | None = None,
+    *,
     settings: Mapping[str, Any] | None = None,
     hosts: Sequence[str] = (),
     exclude: Sequence[str] = (),

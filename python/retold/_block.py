@@ -15,11 +15,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, TypeVar
 
-from . import _catch
+from . import _catch, _inheritance
 from ._asked import Rewrite
+from ._catch import _clusters
 from ._errors import BlockError, OverBudget, ReplayMismatch, UnusedAnswers
 from ._hosts import Host
 from ._run import Run
+from ._scratch import ScratchFolder
 from ._server import Server
 from ._session import Session, activate, active
 from ._version import VERSION
@@ -56,22 +58,33 @@ class Block:
                 settings = json.loads(json.dumps(dict(settings), allow_nan=False))
             except (TypeError, ValueError) as error:
                 raise ValueError(f"settings have a value that JSON cannot hold: {error}") from error
-        #: How many requests the last block made.
-        self.requests = 0
+        #: How many requests the last block made, how many answers it recorded, and how many earlier ones nobody asked for.
+        self.requests = self.recorded = self.left = 0
         self._arguments, self._offline, self._settings = list(arguments), offline, settings
         self._hosts, self._exclude = _tuple(hosts), _tuple(exclude)
         self._allow_hosts, self._rewrite = _tuple(allow_hosts), rewrite
         self._server: Server | None = None
         self._session: Session | None = None
         self._run: Run | None = None
+        self._folder: ScratchFolder | None = None
+        #: The block of the process that started this one.
+        self._outer: Session | None = None
 
     def __enter__(self) -> Run:
         if self._server is not None:
             raise BlockError("retold: this block is active already: make one for each use")
         with _reserved():
-            server = Server([*self._arguments, f"--stdio={VERSION}", "--", *_command()])
-            session = Session(server.address, self._offline, self._hosts, self._exclude, self._allow_hosts)
+            clusters = _clusters.running(self._offline)
+            # Child processes that do not join the block have its program for their proxy, which counts or refuses.
+            server = Server([*self._arguments, "--watch", f"--stdio={VERSION}", "--", *_command()])
+            self._folder, self._outer = ScratchFolder(), active()
+            session = Session(
+                server.address, self._offline, self._folder.name, self._hosts, self._exclude, self._allow_hosts
+            )
             session.rewrite = self._rewrite
+            for workers in clusters:
+                session.pass_by(workers)
+            _inheritance.write(session)
             self._server, self._session, self._run = server, session, Run(session)
             if server.address.unfinished is not None:
                 print(_unfinished(self._arguments, server.address.unfinished), file=sys.stderr)
@@ -88,20 +101,26 @@ class Block:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        server, session, run = self._server, self._session, self._run
-        if server is None or session is None or run is None:
+        server, session, run, folder = self._server, self._session, self._run, self._folder
+        if server is None or session is None or run is None or folder is None:
             raise BlockError("retold: this block is not active: it has ended, or was never entered")
         self._server = self._session = self._run = None
         session.has_ended = True
         session.connections.close()
-        activate(None)
+        activate(self._outer)
+        session.collect()
+        folder.cleanup()
         if session.pid != os.getpid():
             # A forked child that leaves the block: it is its parent's.
             return
         run.summary = server.end(0 if error is None or _is_success(error) else 1)
-        self.requests = run.summary["requests"]
+        self.requests, self.recorded = run.summary["requests"], run.summary["recorded"]
+        self.left = run.summary["left"]
+        session.add(run.summary["connections"])
         if error is not None and not isinstance(error, Exception):
             # Ctrl-C and an exit are what they are.
+            if isinstance(error, KeyboardInterrupt) and not self._offline and run.summary["requests"]:
+                print(f"retold: interrupted: retold.resume(.., {run.id[:8]!r}) continues the run", file=sys.stderr)
             return
         missed, differs = run.summary["not_recorded"], run.summary["differences"]
         left = run.summary["left"] if self._offline else 0
@@ -137,7 +156,7 @@ class Block:
     def _copy(self) -> Block:
         """A block of its own for each call of a decorated function."""
         other = copy.copy(self)
-        other._server = other._session = other._run = None
+        other._server = other._session = other._run = other._folder = other._outer = None
         return other
 
     def __call__(self, function: F) -> F:
@@ -183,7 +202,8 @@ def _reserved() -> Iterator[None]:
 
 def _refuse_another() -> None:
     other = active()
-    if other is None:
+    # A program that was started inside a block may have blocks of its own.
+    if other is None or other.is_joined:
         return
     if other.pid != os.getpid():
         raise BlockError(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -11,7 +13,7 @@ from typing import Any
 
 from ._asked import Rewrite
 from ._block import Block
-from ._errors import BlockError, ReplayMismatch, RetoldError
+from ._errors import BlockError, ReplayMismatch, RetoldError, UnusedAnswers
 from ._hosts import Host
 from ._program import program
 from ._rules import Replacements, rules
@@ -45,6 +47,7 @@ class Cassette:
         unused: str = "error",
         also: Sequence[str | os.PathLike[str]] = (),
         _rewrite: Rewrite | None = None,
+        _attempt: Path | None = None,
     ) -> None:
         if mode not in MODES:
             raise ValueError(f"mode is one of {', '.join(MODES)}, not {mode!r}")
@@ -57,6 +60,10 @@ class Cassette:
         self._folder: ScratchFolder | None = None
         self._block: Block | None = None
         self._is_written = False
+        #: Whether it has the answers of several tests.
+        self.is_of_several = False
+        #: Where the log of an attempt waits that came to no cassette.
+        self._attempt = _attempt
 
     def __enter__(self) -> Run:
         files = self._files()
@@ -73,6 +80,10 @@ class Cassette:
                     pass
             return self._begin(Block([*log, "replay", "latest", *self._rules], offline=True, **options))
         self._is_written, log = True, self._log()
+        if self._attempt is not None and self._attempt.exists():
+            # Once: if this one comes to nothing either and asks nothing new, the next one asks again.
+            _move(self._attempt, Path(self._folder.name if self._folder else ""))
+            return self._begin(Block([*log, "fork", "latest", *self._rules], offline=False, **self._options))
         if self.mode == "new" and files:
             _run([*log, "import", *files])
             return self._begin(Block([*log, "fork", "latest", *self._rules], offline=False, **self._options))
@@ -103,24 +114,58 @@ class Cassette:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        try:
+            self.end(error)
+        except BaseException:
+            self.discard()
+            raise
+        if error is None:
+            self.keep()
+        else:
+            self.discard()
+
+    def end(self, error: BaseException | None) -> None:
+        """Ends the block. What it recorded is kept by `keep` or `discard`, one of which has to follow."""
         block = self._block
         if block is None:
             raise BlockError("retold: this cassette is not in use: it has ended, or was never entered")
         try:
-            try:
-                block.__exit__(kind, error, trace)
-            except ReplayMismatch as mismatch:
-                if self.mode in ("none", "once") and not self.exists:
-                    missing = ReplayMismatch(
-                        f"there is no cassette {self.path}: record it once, with `pytest --retold=once` or "
-                        f'mode="once"\n\n{mismatch.report}',
-                        mismatch.summary,
-                    )
-                    missing.is_of_cassette = True
-                    raise missing from error
-                raise
-            if self._is_written and error is None and block.requests:
+            block.__exit__(type(error) if error is not None else None, error, None)
+        except ReplayMismatch as mismatch:
+            if self.mode in ("none", "once") and not self.exists:
+                missing = ReplayMismatch(
+                    f"there is no cassette {self.path}: record it once, with `pytest --retold=once` or "
+                    f'mode="once"\n\n{mismatch.report}',
+                    mismatch.summary,
+                )
+                missing.is_of_cassette = True
+                raise missing from error
+            raise
+        left = block.left
+        if self._is_written and error is None and left:
+            warnings.warn(
+                f"{self.path}: {left} of the answers that were recorded before were not asked for again, and are left out",
+                UnusedAnswers,
+                stacklevel=3,
+            )
+
+    def keep(self) -> None:
+        """Writes the cassette, if anything was recorded for it."""
+        try:
+            if self._is_written and self._block is not None and self._block.requests:
                 self._write()
+        finally:
+            self._clean()
+
+    def discard(self) -> None:
+        """Leaves the file as it is. The answers wait for the next attempt, which gets them first.
+
+        Not if this attempt got them and asked nothing else: they have failed a test twice. Those of several tests always wait.
+        """
+        block = self._block
+        try:
+            if self._attempt and self._folder and block and (block.recorded or (self.is_of_several and block.requests)):
+                _move(Path(self._folder.name), self._attempt)
         finally:
             self._clean()
 
@@ -155,6 +200,16 @@ class Cassette:
         if self._folder is not None:
             self._folder.cleanup()
             self._folder = None
+
+
+def _move(source: Path, to: Path) -> None:
+    """Moves the files of a folder into another one, whose files they replace."""
+    to.mkdir(parents=True, exist_ok=True)
+    for file in to.iterdir():
+        file.unlink()
+    for file in source.iterdir():
+        shutil.move(file, to / file.name)
+    source.rmdir()
 
 
 def _run(arguments: Sequence[str]) -> None:

@@ -57,7 +57,7 @@ class Failure:
         return f"{self.answer.call}#{self.answer.sample}: {self.error}\n  {_short(self.answer)}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Checked:
     """What a function decided about the answers of a run, compared with the decisions of the same name in force."""
 
@@ -96,6 +96,9 @@ class Checked:
             raise CheckError(f"there are no decisions to accept about run {self.run}")
         accepted = self._accept()
         return str(accepted["accepted"] or accepted["accepted_before"])
+
+    def __repr__(self) -> str:
+        return f"<retold.Checked {str(self).partition(chr(10))[0]}>"
 
     def __str__(self) -> str:
         parts = [f"{self.same} the same", _counted(len(self.flips), "flip"), f"{self.new} new", f"{self.unread} unread"]

@@ -17,6 +17,9 @@ Headers = Iterable[tuple[bytes, bytes]]
 #: Answers without a body, whatever their headers say.
 _WITHOUT_BODY = (204, 304)
 
+#: As many as an SDK keeps itself; each is an open file.
+_MOST_IDLE = 100
+
 #: The most that is read at once.
 _PIECE = 65536
 
@@ -67,8 +70,11 @@ class Connections:
             return _Connection(self._address), True
 
     def put_back(self, connection: _Connection) -> None:
-        """Keeps a connection for the next request."""
-        self._idle.append(connection)
+        """Keeps a connection for the next request, unless there are many."""
+        if len(self._idle) < _MOST_IDLE:
+            self._idle.append(connection)
+        else:
+            connection.close()
 
     def close(self) -> None:
         """Closes the idle connections."""

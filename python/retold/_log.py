@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, overload
 
 from ._answer import Answer
 from ._check import Checked, check
+from ._html import table
 
 Row = dict[str, Any]
 
@@ -69,6 +70,9 @@ class Table:
     def __repr__(self) -> str:
         return f"<retold.Table {self.name}>"
 
+    def _repr_html_(self) -> str:
+        return table(self._rows(), self.name)
+
 
 class Log:
     """A log, which is read anew by each call. A run is given by its name, its id or ``latest``; several as a list."""
@@ -118,6 +122,9 @@ class Log:
     def __repr__(self) -> str:
         return f"<retold.Log {self.path}>"
 
+    def _repr_html_(self) -> str:
+        return table(self.runs()._rows(), f"runs of {self.path}")
+
 
 class RecordedRun:
     """A run in a log."""
@@ -154,6 +161,9 @@ class RecordedRun:
 
     def __repr__(self) -> str:
         return f"<retold.RecordedRun {self.id} of {self.log.path}>"
+
+    def _repr_html_(self) -> str:
+        return table(self.log.exchanges(self.id, prompts=True)._rows(), f"run {self.id}")
 
 
 def _labels(row: Row) -> Row:

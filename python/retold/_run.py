@@ -7,7 +7,25 @@ from typing import Any
 
 from ._context import Call, current_call
 from ._errors import ReportError
-from ._session import ANSWER, Session
+from ._session import ANSWER, PASSED, REFUSED, Session
+
+
+class Decided(str):
+    """The id of a decision, which a notebook shows as what was decided."""
+
+    name: str
+    value: Any
+
+    def __new__(cls, given: str, name: str, value: Any) -> Decided:
+        decided = super().__new__(cls, given)
+        decided.name, decided.value = name, value
+        return decided
+
+    def __repr__(self) -> str:
+        return f"<decision {self.name}: {self.value!r}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Decided, (str(self), self.name, self.value)
 
 
 class Run:
@@ -37,8 +55,8 @@ class Run:
         method: str | None = None,
         reasoning: str | None = None,
         warnings: Sequence[str] = (),
-    ) -> str | None:
-        """Records what was made of an answer; returns the id of the decision.
+    ) -> Decided | None:
+        """Records what was made of an answer; returns the id of the decision, which reads as the decision.
 
         ``response`` is the answer as the client gave it, or its id; without it, the last answer of the call that this
         is in. ``choice`` is the number of the choice, from 0, if the answer has several.
@@ -52,7 +70,8 @@ class Run:
             what["reasoning"] = reasoning
         if warnings:
             what["warnings"] = list(warnings)
-        return self._reported("decisions", what)
+        given = self._reported("decisions", what)
+        return None if given is None else Decided(given, name, value)
 
     def fact(self, name: str, value: Any, *, because: Any = (), lane: str | None = None) -> str | None:
         """Records what happened; ``because`` has the answers, decisions and facts that it rests on."""
@@ -76,12 +95,12 @@ class Run:
     @property
     def passed(self) -> dict[str, int]:
         """How often hosts were asked whose requests are not recorded."""
-        return dict(self._session.passed)
+        return self._session.count(PASSED)
 
     @property
     def refused(self) -> dict[str, int]:
         """How often a replay refused hosts, which the program may not have noticed."""
-        return dict(self._session.refused)
+        return self._session.count(REFUSED)
 
     def __repr__(self) -> str:
         return f"<retold.Run {self.id}>"

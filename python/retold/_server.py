@@ -53,7 +53,6 @@ class Server:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._said,
-                env=_environment(),
                 # Ctrl-C is for this program, which says what becomes of the run.
                 start_new_session=True,
             )
@@ -116,15 +115,6 @@ class Server:
         with self._said as file:
             file.seek(0)
             return file.read().decode("utf-8", "replace").strip().removeprefix("error: ")
-
-
-def _environment() -> dict[str, str]:
-    """Ours, with the authorities that HTTP libraries for Python trust, by the name that the child process knows."""
-    env = dict(os.environ)
-    named = [env[name] for name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE") if env.get(name)]
-    if named:
-        env["SSL_CERT_FILE"] = named[0]
-    return env
 
 
 def _after_fork() -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from . import _inheritance
 from ._asked import Asked, Rewrite
 from ._context import current_call
 from ._errors import NotCaught, ReportError
@@ -23,6 +26,9 @@ LABELS = "X-Retold-Labels"
 #: Names the answer, in what the child process sends back.
 ANSWER = "X-Retold-Response"
 
+#: What is counted of connections that were not caught.
+PASSED, REFUSED = "passed", "refused"
+
 #: How many seconds the reply to a report may take.
 _PATIENCE = 60
 
@@ -34,14 +40,16 @@ class Session:
     server: Address
     #: Whether nothing may be asked but the record.
     offline: bool
+    #: A folder that is there as long as the block is active, for its child processes.
+    folder: str
     hosts: tuple[Host, ...] = ()
     exclude: tuple[Host, ...] = ()
     allow_hosts: tuple[Host, ...] = ()
-    #: How often each host was asked that was not caught.
-    passed: dict[str, int] = field(default_factory=dict)
     pid: int = field(default_factory=os.getpid)
-    #: How often each host was refused in a replay.
-    refused: dict[str, int] = field(default_factory=dict)
+    #: Whether this process was started inside the block of another one, which it has joined.
+    is_joined: bool = False
+    #: How often each host was asked that was not caught, and how often one was refused in a replay.
+    counted: dict[str, Counter[str]] = field(default_factory=lambda: {PASSED: Counter(), REFUSED: Counter()})
     #: Whether the block has ended.
     has_ended: bool = False
     #: What is made of each request that retold takes.
@@ -57,11 +65,12 @@ class Session:
     def takes(self, method: str, scheme: str, host: str, port: int | None, path: str) -> bool:
         """Whether a request is recorded, or answered from the record."""
         host, path = host.lower().rstrip("."), path.partition("?")[0]
-        if matches(host, self.exclude):
-            return False
-        if matches(host, self.hosts) or matches(host, self.server.hosts):
-            return True
         place = (scheme, host, port or USUAL_PORTS.get(scheme))
+        with_port = f"{host}:{place[2]}"
+        if matches(host, self.exclude) or matches(with_port, self.exclude):
+            return False
+        if matches(host, self.hosts) or matches(with_port, self.hosts) or matches(host, self.server.hosts):
+            return True
         if any(place == server and path.startswith(below) for server, below in self._bases):
             return True
         return method == "POST" and ends_like(path, self.server.paths)
@@ -87,7 +96,7 @@ class Session:
         if is_loopback(host) or matches(host, self.allow_hosts) or matches(host, self.exclude):
             return
         if self.offline:
-            self.refused[host] = self.refused.get(host, 0) + 1
+            self._count(REFUSED, host)
             raise NotCaught(
                 f"retold: {host} was not recorded, and a replay asks nobody: name it in hosts= when you record, "
                 "or in allow_hosts= if a replay may reach it"
@@ -96,7 +105,34 @@ class Session:
     def pass_by(self, host: str) -> None:
         """Notes a connection that was opened past retold."""
         if not is_loopback(host):
-            self.passed[host] = self.passed.get(host, 0) + 1
+            self._count(PASSED, host)
+
+    def _count(self, what: str, host: str) -> None:
+        if self.pid == os.getpid():
+            self.counted[what][host] += 1
+            return
+        # The process of the block reads it.
+        with contextlib.suppress(OSError), open(os.path.join(self.folder, what), "a", encoding="utf-8") as file:
+            file.write(f"{host}\n")
+
+    def count(self, what: str) -> dict[str, int]:
+        """How often each host was passed or refused, also by child processes."""
+        return dict(self.counted[what] + self._of_children(what))
+
+    def _of_children(self, what: str) -> Counter[str]:
+        with contextlib.suppress(OSError), open(os.path.join(self.folder, what), encoding="utf-8") as file:
+            return Counter(file.read().splitlines())
+        return Counter()
+
+    def collect(self) -> None:
+        """Keeps what child processes have counted, before the folder is removed."""
+        for what, counted in self.counted.items():
+            counted.update(self._of_children(what))
+
+    def add(self, connections: dict[str, dict[str, int]]) -> None:
+        """Adds what the child process has counted as the proxy of programs."""
+        self.counted[PASSED].update(connections["not_recorded"])
+        self.counted[REFUSED].update(connections["refused"])
 
     def is_own(self, host: str, port: int | None) -> bool:
         """Whether this is the child process itself."""
@@ -146,19 +182,27 @@ class Session:
         return said
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # For a process that is spawned, which has connections of its own.
-        return Session, (self.server, self.offline, self.hosts, self.exclude, self.allow_hosts, {}, self.pid)
+        # For a process that is started, which has connections of its own.
+        return Session, (self.server, self.offline, self.folder, self.hosts, self.exclude, self.allow_hosts, self.pid, True)
 
 
 _active: Session | None = None
 
 
 def active() -> Session | None:
-    """The session of this process; that of its parent if it was forked."""
-    return _active
+    """The session of this process; that of its parent if it was forked or started inside a block that has not ended."""
+    session = _active
+    if session is not None and session.pid != os.getpid() and not os.path.exists(session.folder):
+        activate(None)
+        return None
+    return session
 
 
 def activate(session: Session | None) -> None:
     """Makes a session the active one."""
     global _active
+    if _active is not None:
+        _inheritance.disinherit(_active)
     _active = session
+    if session is not None:
+        _inheritance.inherit(session)

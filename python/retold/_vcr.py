@@ -106,7 +106,7 @@ def _retold_vcr(
     request: pytest.FixtureRequest, vcr_config: dict[str, Any], vcr_cassette_dir: str, default_cassette_name: str
 ) -> Iterator[Run | None]:
     """The run of a test that is marked with `vcr`."""
-    from .pytest_plugin import finish
+    from .pytest_plugin import attempt, finish
 
     if not _is_taken(request.node):
         yield None
@@ -129,6 +129,7 @@ def _retold_vcr(
         unused=_unused(request.config),
         also=others,
         _rewrite=filtered,
+        _attempt=attempt(path, request.config),
     )
     if block.records:
         refuse_to_record(options)

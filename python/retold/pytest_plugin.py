@@ -9,30 +9,36 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest._code.code import ExceptionChainRepr, ReprEntryNative, ReprFileLocation, ReprTraceback
 
 from ._cassette import MODES, Cassette
 from ._drift import Drift
+from ._environ import place_keys
 from ._errors import ReplayMismatch, RetoldError
 from ._run import Run
+from ._seal import seal
 
-#: Placeholders for the keys that SDKs want before they start, so that clients can be made at import.
-_KEYS = {
-    "OPENAI_API_KEY": "retold-replay",
-    "ANTHROPIC_API_KEY": "retold-replay",
-    "GEMINI_API_KEY": "retold-replay",
-    "MISTRAL_API_KEY": "retold-replay",
-    "GROQ_API_KEY": "retold-replay",
-    "TOGETHER_API_KEY": "retold-replay",
-    "CEREBRAS_API_KEY": "retold-replay",
-    "AWS_ACCESS_KEY_ID": "retold-replay",
-    "AWS_SECRET_ACCESS_KEY": "retold-replay",
-    "AWS_DEFAULT_REGION": "us-east-1",
-}
+#: Keys that SDKs want before they start, of which there are placeholders, so that clients can be made at import.
+_KEYS = (
+    "OPENAI_API_KEY",
+    "ANTHROPIC_API_KEY",
+    "GEMINI_API_KEY",
+    "MISTRAL_API_KEY",
+    "GROQ_API_KEY",
+    "TOGETHER_API_KEY",
+    "CEREBRAS_API_KEY",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+)
+
+#: Without one, clients of AWS do not start either.
+_REGION = "AWS_DEFAULT_REGION"
 
 #: The longest name of a cassette's file.
 _LONGEST = 100
@@ -58,6 +64,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=None,
         help="one cassette for each test (the default), for all tests of a module, or for all that are run",
     )
+    group.addoption(
+        "--retold-sealed",
+        action="store_true",
+        help="on Linux: refuse every connection of TCP of the tests and of all that they start (Landlock), but to ports that the "
+        "system gives to servers, and those of retold_sealed_ports",
+    )
+    parser.addini("retold_sealed_ports", "ports that sealed tests may reach, on whatever host", type="args", default=[])
     parser.addini("retold_cassette_per", "test, module or session: see --retold-cassette-per", default="test")
     parser.addini("retold_unused", "what becomes of answers that no test asks for: error (the default), warn or ignore")
     parser.addini("retold_vcr", "take tests that are marked with vcr, instead of pytest-recording", type="bool")
@@ -70,6 +83,8 @@ def pytest_configure(config: pytest.Config) -> None:
         "retold(path=None, hosts=(), exclude=(), allow_hosts=(), ignore=(), replace=(), unused='error'): replay what the "
         "test asks models from a cassette",
     )
+    if config.getoption("--retold-sealed"):
+        _seal(config)
     if config.getini("retold_vcr"):
         from . import _vcr
 
@@ -79,8 +94,26 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", "default_cassette(name): the cassette of the test")
     if config.getoption("--retold") == "none":
         # Before tests are collected, because clients are made at import.
-        for name, value in _KEYS.items():
-            os.environ.setdefault(name, value)
+        place_keys(_KEYS)
+        if _REGION not in os.environ:
+            os.environ[_REGION] = "us-east-1"
+            config.add_cleanup(_forget_the_region)
+
+
+def _forget_the_region() -> None:
+    os.environ.pop(_REGION, None)
+
+
+def _seal(config: pytest.Config) -> None:
+    if config.getoption("--retold") != "none":
+        raise pytest.UsageError("--retold-sealed is for replays: a recording asks the model")
+    ports = config.getini("retold_sealed_ports")
+    if not all(port.isdecimal() and 0 < int(port) < 65536 for port in ports):
+        raise pytest.UsageError(f"retold_sealed_ports are numbers from 1 to 65535, not {' '.join(ports)}")
+    try:
+        seal(map(int, ports))
+    except RetoldError as error:
+        raise pytest.UsageError(str(error)) from error
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -141,10 +174,24 @@ def _block(node: Any, per: str, config: pytest.Config) -> Iterator[Run]:
     if mode == "drift":
         block = Drift(path, pending=_pending(path, config), **given)
     else:
-        block = Cassette(path, mode, unused=unused, **given)
+        block = Cassette(path, mode, unused=unused, _attempt=attempt(path, config), **given)
+        block.is_of_several = per != "test"
     run = block.__enter__()
     yield run
     finish(node, block)
+
+
+def attempt(cassette: Path, config: pytest.Config) -> Path | None:
+    """Where what a test has paid for waits if it does not pass: in pytest's cache. A rerun in the same session asks again."""
+    cache: Any = getattr(config, "cache", None)
+    if cache is None or not cassette.is_relative_to(config.rootpath):
+        return None
+    folder: Path = Path(cache.mkdir("retold-attempts")) / cassette.relative_to(config.rootpath)
+    begun = config.stash.setdefault(_BEGUN, set())
+    if folder in begun and folder.exists():
+        shutil.rmtree(folder)
+    begun.add(folder)
+    return folder
 
 
 def _pending(cassette: Path, config: pytest.Config) -> Path | None:
@@ -160,15 +207,43 @@ def _pending(cassette: Path, config: pytest.Config) -> Path | None:
 
 def finish(node: Any, block: Any, refused: RetoldError | None = None) -> None:
     """Ends the block of a test, which may have failed, or had a request refused that its client kept to itself."""
-    failed = node.stash.get(_FAILED, None) or refused
+    own = next(iter(node.stash.get(_OPEN, {}).values()), None)
+    failed = own or refused
     try:
-        block.__exit__(type(failed) if failed else None, failed, None)
+        if isinstance(block, Cassette):
+            _end(block, failed, node.config)
+        else:
+            block.__exit__(type(failed) if failed else None, failed, None)
     except ReplayMismatch as mismatch:
         # The test failed with the same difference already.
         if mismatch.is_of_cassette or "retold replay: " not in str(failed):
             raise
-    if refused is not None and _FAILED not in node.stash:
+    if refused is not None and own is None:
         raise refused
+
+
+def _end(cassette: Cassette, failed: BaseException | None, config: pytest.Config) -> None:
+    try:
+        cassette.end(failed)
+    except BaseException:
+        cassette.discard()
+        raise
+    if failed is None:
+        # Other fixtures may still fail when they are torn down.
+        config.stash.setdefault(_ENDED, []).append(cassette)
+    else:
+        cassette.discard()
+
+
+def _settle(config: pytest.Config, is_kept: bool) -> None:
+    """Writes the cassettes of blocks that have ended, or lets their answers wait."""
+    ended = config.stash.get(_ENDED, [])
+    while ended:
+        cassette = ended.pop()
+        if is_kept:
+            cassette.keep()
+        else:
+            cassette.discard()
 
 
 def _per(config: pytest.Config) -> str:
@@ -180,18 +255,66 @@ def _per(config: pytest.Config) -> str:
 
 #: Which test a cassette belongs to.
 _OWNERS: pytest.StashKey[dict[Path, str]] = pytest.StashKey()
-_FAILED: pytest.StashKey[BaseException] = pytest.StashKey()
+#: Tests that have not passed, with the reason: of a test itself, and of what has a block for several.
+_OPEN: pytest.StashKey[dict[str, BaseException]] = pytest.StashKey()
+#: Cassettes whose blocks have ended, and whose tests may still fail.
+_ENDED: pytest.StashKey[list[Cassette]] = pytest.StashKey()
+#: Attempts of this session.
+_BEGUN: pytest.StashKey[set[Path]] = pytest.StashKey()
+
+
+class _NotAtItsEnd(KeyboardInterrupt):
+    """A test whose end nobody has seen: it was interrupted."""
+
+
+def _note(item: pytest.Item, reason: BaseException | None) -> None:
+    for node in item.iter_parents():
+        unfinished = node.stash.setdefault(_OPEN, {})
+        if reason is not None:
+            unfinished[item.nodeid] = reason
+        elif isinstance(unfinished.get(item.nodeid), _NotAtItsEnd):
+            # A part of it may have failed that is reported by itself.
+            del unfinished[item.nodeid]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    # A cassette is written only by tests that passed, at their last attempt.
+    _note(item, _NotAtItsEnd())
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     try:
-        return (yield)
-    except (Exception, pytest.fail.Exception) as error:
-        # A cassette is written only by a test that passed.
-        for node in item.iter_parents():
-            node.stash[_FAILED] = error
+        result = yield
+    except pytest.skip.Exception:
+        _note(item, None)
         raise
+    except BaseException as error:
+        _note(item, error)
+        raise
+    _note(item, None)
+    return result
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> Generator[None, Any, Any]:
+    report = yield
+    if report.when == "teardown":
+        _settle(item.config, report.passed)
+    elif report.when == "setup" and report.skipped:
+        _note(item, None)
+    elif report.failed and call.excinfo is not None:
+        # Of unittest, which does not raise them, or of a subtest.
+        _note(item, call.excinfo.value)
+    if report.failed and call.excinfo is not None and isinstance(call.excinfo.value, RetoldError):
+        report.longrepr = _shown(call.excinfo.value)
+    return report
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    _settle(config, is_kept=False)
+    place_keys(())
 
 
 def _options(item: pytest.Item | pytest.Module | pytest.Session) -> dict[str, Any]:
@@ -231,8 +354,8 @@ def _file_name(name: str) -> str:
     return f"{plain[: _LONGEST - 9]}-{digits}"
 
 
-def pytest_exception_interact(call: pytest.CallInfo[Any], report: Any) -> None:
-    """An error of ours is shown as its message alone: where in retold it was raised says nothing."""
-    error = call.excinfo.value if call.excinfo is not None else None
-    if isinstance(error, RetoldError):
-        report.longrepr = f"{type(error).__name__}: {error}"
+def _shown(error: RetoldError) -> ExceptionChainRepr:
+    """An error of ours as its message alone: where in retold it was raised says nothing. The summary has its first line."""
+    text = f"{type(error).__name__}: {error}"
+    place = ReprFileLocation("retold", 0, text.partition("\n")[0])
+    return ExceptionChainRepr([(ReprTraceback([ReprEntryNative([f"{text}\n"])], None, "native"), place, None)])

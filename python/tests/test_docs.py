@@ -42,6 +42,16 @@ def test_a_page_runs(page, environment, tmp_path):
     assert run(code, tmp_path, environment).count("\n") >= 2
 
 
+def test_the_study_is_replayed_without_a_key_a_variable_or_a_network(environment, model, tmp_path):
+    recording, replay = [text for language, _, text in blocks("study.md") if language == "python"][:2]
+    run(recording, tmp_path, environment)
+    model.stop()
+    definitions, _, _ = recording.partition("with retold.record(")
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        del environment[name]
+    run(definitions + replay, tmp_path, environment)
+
+
 def test_the_first_screen_of_the_readme(environment, tmp_path):
     ((_, _, code),) = [block for block in BLOCK.findall((ROOT / "README.md").read_text()) if block[0] == "python"]
     run(code, tmp_path, environment)

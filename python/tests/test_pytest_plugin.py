@@ -66,6 +66,8 @@ def test_a_suite_is_recorded_once_and_replayed_strictly(suite, model, monkeypatc
     result = run(suite)
     result.assert_outcomes(passed=1, failed=5, errors=5)
     result.stdout.fnmatch_lines(["*there is no cassette*pytest --retold=once*"])
+    # The summary has the reason.
+    result.stdout.fnmatch_lines(["ERROR test_suite.py::test_one - ReplayMismatch: there is no cassette*"])
     recorded(suite, monkeypatch).assert_outcomes(passed=6)
     first = cassettes(suite)
     assert len(first) == 5 and all(len(Path(name).name) <= 110 for name in first)

@@ -233,7 +233,7 @@ def test_child_processes_are_not_recorded_while_requests_are_filtered(pytester, 
     test = """
         import os, subprocess, sys
         show = "import os; print(os.environ.get('OPENAI_BASE_URL'))"
-        assert subprocess.check_output([sys.executable, "-c", show], text=True) == "None\\n"
+        assert subprocess.check_output([sys.executable, "-I", "-c", show], text=True) == "None\\n"
     """
     suite(pytester, "{'before_record_request': lambda request: request}", test=test)
     run(pytester, "--record-mode=once").assert_outcomes(passed=5)

@@ -195,7 +195,7 @@ pub struct ResponseDetails {
     /// The provider's id for the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// For an imported answer: the right decision, if the file states it. No parser sees it.
+    /// For an imported answer: its label as the file has it, where the labels of the call are texts. No parser sees it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<Value>,
     /// Milliseconds from sending to the last byte.

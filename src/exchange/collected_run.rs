@@ -64,7 +64,7 @@ impl Collector {
         Ok(seq)
     }
 
-    /// Adds the answer to a question. The label is kept for export only.
+    /// Adds the answer to a question. The label is kept as the file has it, for export.
     ///
     /// # Errors
     /// [`LogError`].

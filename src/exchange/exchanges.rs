@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::collected_run::{CollectedRun, Collector};
 use super::error::ImportError;
 use super::export::{follows, whole};
+use super::line_label::{label_of, labels_of};
 use super::requests::RequestCache;
 use crate::event::chain::ChainLink;
 use crate::event::{AttemptDetails, Event, Labels, PROGRAM, RequestSent, RunStarted};
@@ -31,6 +32,7 @@ struct OpenQuestion {
     call: CallPath,
     sample: Sample,
     prompt: PromptHash,
+    labels: Labels,
 }
 
 /// The numbers of events of a run that were written, and of those that are not in the file.
@@ -76,8 +78,8 @@ pub fn export_exchanges<E: From<LogError>>(
                 continue;
             }
             Event::RequestSent(sent) => {
-                let RequestSent { call, sample, prompt, .. } = sent;
-                questions.insert(stored.seq, OpenQuestion { call, sample, prompt });
+                let RequestSent { call, sample, prompt, labels, because: _ } = sent;
+                questions.insert(stored.seq, OpenQuestion { call, sample, prompt, labels });
                 continue;
             }
             Event::ResponseReceived(mut r) => {
@@ -144,7 +146,7 @@ impl ExchangeLines {
         outcome: Result<Response, ExchangeError>,
         label: Option<Value>,
     ) -> Result<String, LogError> {
-        let OpenQuestion { call, sample, prompt } = question;
+        let OpenQuestion { call, sample, prompt, labels } = question;
         let request = self.requests.request(reader, prompt)?;
         let no_request = || LogError::corrupt(self.run, seq, EventFault::NoRequest { prompt });
         let exchange = ExchangeLine {
@@ -153,7 +155,7 @@ impl ExchangeLines {
             request: request.ok_or_else(no_request)?.body().clone(),
             response: outcome.as_ref().ok().map(ExchangeResponse::from),
             error: outcome.err(),
-            label,
+            label: label_of(label, labels),
             simulated: self.simulated,
         };
         serde_json::to_string(&exchange)
@@ -192,8 +194,6 @@ pub struct Exchanges {
     pub count: u64,
     /// Whether any of them is made up, in which case the run is marked.
     pub simulated: bool,
-    /// How many labels were dropped because their calls failed and have no answer.
-    pub labels_dropped: u64,
 }
 
 impl Exchanges {
@@ -214,7 +214,7 @@ impl Exchanges {
 /// Reads an exchanges file, to be stored as a run that began at `time`.
 ///
 /// A line without `call` gets the call `exchange`; a line without `sample` gets the next sample of
-/// its call.
+/// its call. The fields of its label are labels of the call.
 ///
 /// # Errors
 /// [`ImportError`] for the first invalid line.
@@ -228,7 +228,7 @@ pub fn read_exchanges(lines: JsonlReader, time: Time) -> Result<Exchanges, Impor
     );
     let mut run = Collector::begin(name.clone(), started.clone(), time)?;
     let mut addresses = UsedAddresses::default();
-    let (mut count, mut any_simulated, mut labels_dropped) = (0, false, 0);
+    let (mut count, mut any_simulated) = (0, false);
     for line in lines {
         let (number, text) = line?;
         let wrong = |problem| ImportError::Exchange { path: name.clone(), line: number, problem };
@@ -236,14 +236,11 @@ pub fn read_exchanges(lines: JsonlReader, time: Time) -> Result<Exchanges, Impor
             ScriptedExchange::read(&text).map_err(wrong)?;
         any_simulated |= simulated;
         let (call, sample) = addresses.next(call, sample, &request, number).map_err(wrong)?;
-        let sent = run.add_question(call, sample, request, Labels::default())?;
+        let sent = run.add_question(call, sample, request, labels_of(label.as_ref()))?;
         count += 1;
         match outcome {
             Ok(response) => drop(run.add_answer(sent, response, Duration::ZERO, label)?),
-            Err(error) => {
-                labels_dropped += u64::from(label.is_some());
-                run.add_failure(sent, attempt(error))?;
-            }
+            Err(error) => drop(run.add_failure(sent, attempt(error))?),
         }
     }
     if count == 0 {
@@ -251,7 +248,7 @@ pub fn read_exchanges(lines: JsonlReader, time: Time) -> Result<Exchanges, Impor
     }
     started.model.set("simulated", any_simulated.into());
     let run = run.finish(started, true)?;
-    Ok(Exchanges { run, count, simulated: any_simulated, labels_dropped })
+    Ok(Exchanges { run, count, simulated: any_simulated })
 }
 
 /// The addresses used so far: each has one answer.

@@ -17,6 +17,7 @@ mod exchanges;
 mod export;
 mod import;
 mod line_fault;
+mod line_label;
 mod line_reader;
 mod line_writer;
 mod recorded_line;
@@ -34,6 +35,7 @@ pub use exchanges::{EXCHANGES, Exchanges, ExportedExchanges, export_exchanges, r
 pub use export::export_recording;
 pub use import::{ImportResult, import_recording};
 pub use line_fault::LineFault;
+pub use line_label::GOLD;
 pub use line_reader::{LineProblem, LineReader};
 pub use line_writer::{LineOfEvent, LineWriter};
 pub use recording::{Recording, is_recording, read_recording, read_recording_to_damage};

@@ -38,7 +38,8 @@ pub struct ExchangeLine {
     /// Why the call finally failed, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ExchangeError>,
-    /// The right decision, for measuring parsers. It does not affect the answer.
+    /// The labels of the call: an object, such as `{"participant": "p1", "gold": "yes"}`, or the right decision alone. It does not
+    /// affect the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<Value>,
     /// Whether a program made the answer up. Everything that depends on such an answer is marked as

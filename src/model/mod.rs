@@ -53,7 +53,10 @@ pub use not_read::{NOT_READ, is_not_read};
 #[cfg(feature = "openai")]
 pub use openai::OpenAi;
 pub use parts::{ANSWERING_PARTS, HTTP, RESERVED_PARTS, UNENDED};
-pub use prices::{Price, Prices};
+pub(crate) use prices::Dollars;
+pub use prices::{
+    Bill, Destinations, Order, Price, PriceFile, Prices, ProviderPrices, Rate, WrongPrice,
+};
 pub use refusal::{LIMIT, Refusal};
 pub use request_form::{RequestForm, RequestFormError};
 pub use retry::{Retry, RetryPolicy, RetryRule};

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::details::usage;
+use super::answer_costs::{AnswerCosts, bill};
+use super::clock;
 use crate::event::Event;
 use crate::id::{PromptHash, RunId, Seq};
 use crate::log::{LogError, Reader, RunEvents};
-use crate::model::{Limits, Prices, Usage};
+use crate::model::{Bill, Destinations, Limits, Order, Prices, Response};
 use crate::prompt::Request;
 
 /// The tokens and dollars that a run has used, and its limits. Calls in flight at the limit are
@@ -17,6 +18,8 @@ pub struct Budget {
     max_tokens: Option<u64>,
     max_cost: Option<f64>,
     prices: Prices,
+    /// Where the run's requests go, on which prices depend.
+    destinations: Destinations,
     spent: Mutex<Spending>,
     /// The limits that several runs share, besides.
     shared: Option<Arc<Budget>>,
@@ -106,7 +109,14 @@ impl Budget {
     /// A budget of which nothing is used.
     pub fn new(limits: &Limits, prices: Prices) -> Self {
         let Limits { max_tokens, max_cost, .. } = *limits;
-        Budget { max_tokens, max_cost, prices, spent: Mutex::default(), shared: None }
+        let destinations = Destinations::default();
+        Budget { max_tokens, max_cost, prices, destinations, spent: Mutex::default(), shared: None }
+    }
+
+    /// The budget of a run whose requests go there.
+    #[must_use]
+    pub fn asking(self, destinations: Destinations) -> Self {
+        Budget { destinations, ..self }
     }
 
     /// The budget of a run that is also counted in one of several runs. What these may use together takes the place of what
@@ -143,11 +153,15 @@ impl Budget {
         if self.is_unlimited() {
             return Ok(());
         }
+        self.check_order(&self.destinations.order(request))
+    }
+
+    fn check_order(&self, order: &Order) -> Result<(), OverBudget> {
         if let Some(shared) = &self.shared {
-            shared.check(request).map_err(OverBudget::of_all)?;
+            shared.check_order(order).map_err(OverBudget::of_all)?;
         }
-        let model = request.model().unwrap_or("");
-        if self.max_cost.is_some() && self.prices.price(model).is_none() {
+        let model = order.model.as_deref().unwrap_or("");
+        if self.max_cost.is_some() && self.prices.price(model, order.host.as_deref()).is_none() {
             return Err(OverBudget::NoPrice { model: model.to_owned() });
         }
         let Spending { tokens, cost, is_uncounted, .. } = *self.spent();
@@ -172,22 +186,23 @@ impl Budget {
     }
 
     /// Counts a live answer. One with an unreadable usage is not held against the server.
-    pub fn count(&self, request: &Request, usage: Usage, readable: bool) {
-        if let Some(shared) = &self.shared {
-            shared.count(request, usage, readable);
-        }
-        self.spent().is_uncounted |= readable && !usage.is_counted();
-        self.add(request.model().unwrap_or(""), usage);
+    pub fn count(&self, request: &Request, response: &Response, readable: bool) {
+        let order = self.destinations.order(request);
+        let bill = Bill::of_response(response, &order, clock::now());
+        let is_counted = response.usage.is_some_and(|usage| usage.is_counted());
+        self.add(&order, &bill, readable && !is_counted);
     }
 
-    fn add(&self, model: &str, usage: Usage) {
-        let Usage { prompt_tokens, completion_tokens, .. } = usage;
-        let tokens = prompt_tokens.unwrap_or(0).saturating_add(completion_tokens.unwrap_or(0));
-        let price = self.prices.price(model);
+    fn add(&self, order: &Order, bill: &Bill, is_uncounted: bool) {
+        if let Some(shared) = &self.shared {
+            shared.add(order, bill, is_uncounted);
+        }
+        let cost = self.prices.cost(order, bill);
         let mut spent = self.spent();
-        spent.is_unpriced |= price.is_none();
-        spent.tokens = spent.tokens.saturating_add(tokens);
-        spent.cost += price.map_or(0.0, |price| price.cost(usage));
+        spent.is_uncounted |= is_uncounted;
+        spent.is_unpriced |= cost.is_none();
+        spent.tokens = spent.tokens.saturating_add(bill.prompt.saturating_add(bill.completion));
+        spent.cost += cost.unwrap_or_default();
     }
 
     /// Counts the recorded answers of a run. Answers that it shares with another run were paid for there.
@@ -199,32 +214,22 @@ impl Budget {
             return Ok(());
         }
         let mut asked: BTreeMap<Seq, PromptHash> = BTreeMap::new();
-        let mut models: BTreeMap<PromptHash, String> = BTreeMap::new();
+        let mut costs = AnswerCosts::new(&self.prices);
         let mut events = RunEvents::new(run);
         while let Some(stored) = events.next(reader)? {
             if stored.is_received() {
                 let Event::ResponseReceived(answer) = stored.event()? else { continue };
                 let prompt = asked.remove(&answer.request);
-                // Only the price depends on the model.
-                let model = match prompt.filter(|_| self.limits_cost()) {
-                    Some(prompt) => match models.get(&prompt) {
-                        Some(model) => model.clone(),
-                        None => {
-                            let request = reader.request(prompt)?;
-                            let model = request.as_ref().and_then(Request::model);
-                            let model = model.unwrap_or("").to_owned();
-                            models.entry(prompt).or_insert(model).clone()
-                        }
-                    },
-                    None => String::new(),
+                // Only the price depends on the request.
+                let order = match prompt.filter(|_| self.limits_cost()) {
+                    Some(prompt) => costs.order(reader, prompt)?,
+                    None => Order::default(),
                 };
-                let usage = usage(&answer.details).unwrap_or_default();
-                self.add(&model, usage);
-                if let Some(shared) = &self.shared {
-                    shared.add(&model, usage);
-                }
+                self.add(&order, &bill(&order, &answer.details, stored.time), false);
             } else if let Some(prompt) = stored.prompt {
                 asked.insert(stored.seq, prompt);
+            } else {
+                costs.note(&stored.event()?);
             }
         }
         Ok(())

@@ -8,7 +8,7 @@ use super::history::RecordedCall;
 use super::question::QuestionCore;
 use super::stop::Stop;
 use crate::id::Seq;
-use crate::model::{Ask, Model, Usage};
+use crate::model::{Ask, Destinations, Model, Usage};
 
 impl Rehearsing {
     /// Counts a question, and returns its recorded answer if a fork would share it.
@@ -34,7 +34,7 @@ impl Rehearsing {
             sample: asked.sample,
             why,
             follows_new: made_from_new,
-            model: asked.request.model().map(str::to_owned),
+            order: Destinations::default().order(&asked.request),
             bytes: asked.request.canonical().len() as u64,
             instead: None,
             failed: false,

@@ -28,7 +28,7 @@ use crate::event::{Because, call_lane};
 use crate::id::{CallPath, PromptHash, Sample, Seq};
 use crate::log::{LogError, Reader};
 use crate::lookup::LookupMap;
-use crate::model::Usage;
+use crate::model::{Destinations, Order, Usage};
 use crate::prompt::{Difference, Request, first_difference};
 
 /// What differs in a rehearsal besides the experiment's settings. By default nothing does.
@@ -142,8 +142,8 @@ pub struct NewCall {
     /// Whether its prompt is made from answers that would be new. Whether such a call is asked at
     /// all, and with what prompt, follows from the recorded answers here, and from others then.
     pub follows_new: bool,
-    /// The model that the request names.
-    pub model: Option<String>,
+    /// What the request asks for, without its host.
+    pub order: Order,
     /// The length of the canonical request.
     pub bytes: u64,
     /// The recorded exchange in its place, or in that of its stand-in.
@@ -243,7 +243,7 @@ impl Rehearsing {
                 sample: asked.sample,
                 why,
                 follows_new: made_from_new,
-                model: asked.request.model().map(str::to_owned),
+                order: Destinations::default().order(&asked.request),
                 bytes: asked.request.canonical().len() as u64,
                 instead,
                 failed: false,

@@ -35,7 +35,7 @@ use super::together::Together;
 use crate::event::{Event, RunOutcome, RunResumed, RunStarted};
 use crate::id::{OutcomeDigest, Seq, Time};
 use crate::log::{Log, LogError};
-use crate::model::RequestForm;
+use crate::model::{Destinations, RequestForm};
 use crate::prompt::TRANSPORT;
 
 /// How an execution ended.
@@ -137,7 +137,11 @@ pub async fn execute(
     } else {
         States::to_compare(end.and_then(|end| end.state))
     };
-    let budget = Budget::new(throttle.limits(), prices).within(shared_budget);
+    let mut destinations = Destinations::of_run(false, &started.settings, &started.model);
+    if let Some(model) = &model {
+        destinations.go_on(&settings_added, &json!(model.info()));
+    }
+    let budget = Budget::new(throttle.limits(), prices).asking(destinations).within(shared_budget);
     if mode == Mode::Resume {
         budget.count_recorded(log.reader()?.as_mut(), run)?;
     }

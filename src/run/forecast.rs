@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::clock;
 use super::dry_run::{DryRun, Instead, KindUse, NewCall, WhyNew};
-use crate::model::{Prices, Usage};
+use crate::model::{Bill, Destinations, Prices};
 
 /// The expected tokens and cost of the new calls of a rehearsal. Tokens are estimated: those of the
 /// answer recorded in a call's place, the request's in proportion to its length; if nothing was
@@ -28,6 +29,8 @@ pub struct Forecast {
     pub models: BTreeMap<String, ModelForecast>,
     /// US dollars at list prices; `None` if a model has no price, or tokens could not be estimated.
     pub cost: Option<f64>,
+    /// The day on which the prices were taken, if their file says it.
+    pub prices_taken: Option<String>,
 }
 
 /// What one model would be asked.
@@ -50,21 +53,26 @@ pub struct ModelForecast {
 const UNNAMED: &str = "(no model)";
 
 impl DryRun {
-    /// The expected tokens and cost of the new calls.
-    pub fn forecast(&self, prices: &Prices) -> Forecast {
-        let mut all = Forecast::default();
+    /// The expected tokens and cost of the new calls, at the hosts where the run would ask.
+    pub fn forecast(&self, prices: &Prices, destinations: &Destinations) -> Forecast {
+        let prices_taken = prices.taken().map(str::to_owned);
+        let mut all = Forecast { cost: Some(0.0), prices_taken, ..Forecast::default() };
         for call in &self.new {
             match call.follows_new {
                 true => all.foretold += 1,
                 false => *all.known.entry(call.why).or_default() += 1,
             }
-            let model = call.model.as_deref().unwrap_or(UNNAMED);
-            let of = all.models.entry(model.to_owned()).or_default();
+            let order = destinations.ordered(&call.order);
+            let model = order.model.as_deref().unwrap_or(UNNAMED);
+            let of = all.models.entry(model.to_owned());
+            let of = of.or_insert_with(|| ModelForecast { cost: Some(0.0), ..Default::default() });
             of.calls += 1;
             match self.tokens(call) {
                 Some((prompt, completion)) => {
                     of.prompt_tokens += prompt;
                     of.completion_tokens += completion;
+                    let bill = Bill::of_tokens(prompt, completion, &order, clock::now());
+                    of.cost = of.cost.zip(prices.cost(&order, &bill)).map(|(sum, of)| sum + of);
                 }
                 None => {
                     of.uncounted += 1;
@@ -72,20 +80,12 @@ impl DryRun {
                 }
             }
         }
-        let mut cost = Some(0.0);
-        for (model, of) in &mut all.models {
-            let tokens = Usage {
-                prompt_tokens: Some(of.prompt_tokens),
-                completion_tokens: Some(of.completion_tokens),
-                ..Usage::default()
-            };
-            let price = prices.price(model).filter(|_| of.uncounted == 0);
-            of.cost = price.map(|price| price.cost(tokens));
-            cost = cost.zip(of.cost).map(|(sum, of)| sum + of);
+        for of in all.models.values_mut() {
+            of.cost = of.cost.filter(|_| of.uncounted == 0);
+            all.cost = all.cost.zip(of.cost).map(|(sum, of)| sum + of);
             all.prompt_tokens += of.prompt_tokens;
             all.completion_tokens += of.completion_tokens;
         }
-        all.cost = cost;
         all
     }
 

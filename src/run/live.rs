@@ -168,9 +168,8 @@ impl Core {
                 Ok(response) => {
                     self.got_through();
                     self.first_answers.add(request);
-                    let usage = response.usage.unwrap_or_default();
                     let readable = !response.extra.contains_key(UNREADABLE);
-                    self.budget.count(request, usage, readable);
+                    self.budget.count(request, &response, readable);
                     return Ok(Ok(self.receive(sent, response, watch.elapsed()).await?));
                 }
                 Err(failure) => failure,

@@ -20,6 +20,7 @@
 mod abandon;
 mod addresses;
 mod ahead;
+mod answer_costs;
 mod ask;
 mod because;
 mod budget;
@@ -68,6 +69,7 @@ mod valid;
 
 pub use self::converse::Talk;
 pub use abandon::{AbandonError, abandon, how_it_ended};
+pub use answer_costs::AnswerCosts;
 pub use because::{DecisionRef, FactRef, QuestionRef, SoFar, Source};
 pub use budget::{Budget, OverBudget, Spending};
 pub use details::{AnswerDetails, Shortcomings};

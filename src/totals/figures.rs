@@ -8,11 +8,10 @@ use serde::Serialize;
 
 use super::methods::ParserFigures;
 use super::part::{FailureCount, FailureReason, Part};
-use super::saved::{PricedTotals, SavedPart, Savings};
+use super::saved::{SavedPart, Savings};
 use super::with_shards::StudyFigures;
 use super::{Open, Totals, UNNAMED};
 use crate::id::RunId;
-use crate::model::Prices;
 use crate::parse::Parsers;
 use crate::percentile::nearest_rank;
 
@@ -172,6 +171,8 @@ pub struct Cost {
     /// US dollars at list prices, for the answers that have a price and counted tokens; `None` if
     /// there are none.
     pub dollars: Option<f64>,
+    /// The day on which the prices were taken, if their file says it.
+    pub prices_taken: Option<String>,
     /// Whether these are all answers.
     pub is_complete: bool,
     /// The models without a price, with the number of their answers.
@@ -218,26 +219,25 @@ impl UnansweredCounts {
 }
 
 impl Totals {
-    /// The figures that are shown, with these prices. `parsers` know which methods are last
-    /// resorts.
-    pub fn figures(&self, prices: &Prices, parsers: &Parsers) -> Figures {
+    /// The figures that are shown. `parsers` know which methods are last resorts.
+    pub fn figures(&self, parsers: &Parsers) -> Figures {
         let mut of_model: BTreeMap<String, UnansweredCounts> = BTreeMap::new();
         let mut of_kind = of_model.clone();
         let mut of_all = UnansweredCounts::default();
         for question in self.open.values() {
-            let model = question.model.as_deref().unwrap_or(UNNAMED).to_owned();
+            let model = question.order.model.as_deref().unwrap_or(UNNAMED).to_owned();
             of_model.entry(model).or_default().add(question);
             of_kind.entry(question.kind.clone()).or_default().add(question);
             of_all.add(question);
         }
-        let (mut all, mut costs) = (Part::default(), PricedTotals::default());
+        let mut all = Part::default();
         let mut models = BTreeMap::new();
         for (name, (part, unanswered)) in together(&self.parts, &of_model) {
-            let priced = PricedTotals::new(name, part, prices);
             all.merge(part);
-            models.insert(name.clone(), numbers(part, unanswered, &priced, parsers));
-            costs = costs.and(priced);
+            let cost = self.cost(part, [(name, part)]);
+            models.insert(name.clone(), numbers(part, unanswered, cost, parsers));
         }
+        let cost = self.cost(&all, &self.parts);
         let kinds = together(&self.kinds, &of_kind).into_iter();
         let kinds =
             kinds.map(|(name, (part, open))| (name.clone(), counts(part, open, parsers))).collect();
@@ -252,12 +252,39 @@ impl Totals {
             resumed: self.resumed,
             forked_from: self.parent,
             merged_from: self.merged_from.len(),
-            all: numbers(&all, of_all, &costs, parsers),
-            replay: if self.is_replayed { costs.replay } else { SavedPart::default() },
+            all: numbers(&all, of_all, cost, parsers),
+            replay: match self.is_replayed {
+                true => SavedPart::new(all.replayed()),
+                false => SavedPart::default(),
+            },
             models,
             kinds,
             accepted: accepted.collect(),
-            with_shards: self.with_shards(prices, parsers),
+            with_shards: self.with_shards(parsers),
+        }
+    }
+
+    /// The cost of all of these together.
+    pub(super) fn cost<'p>(
+        &self,
+        all: &Part,
+        models: impl IntoIterator<Item = (&'p String, &'p Part)>,
+    ) -> Cost {
+        let without_price = models.into_iter().filter_map(|(name, part)| {
+            let without = part.received.answers - part.received.priced;
+            (without > 0).then(|| (name.clone(), without))
+        });
+        let without_price: BTreeMap<String, u64> = without_price.collect();
+        let uncounted = all.received.priced - all.received.paid;
+        let (reported_answers, reported) = all.reported;
+        Cost {
+            dollars: all.received.cost(),
+            prices_taken: self.costs.prices().taken().map(str::to_owned),
+            is_complete: without_price.is_empty() && uncounted == 0,
+            without_price,
+            uncounted,
+            reported: (reported_answers > 0).then_some(reported),
+            reported_answers,
         }
     }
 }
@@ -279,22 +306,14 @@ fn together<'a>(
 pub(super) fn numbers(
     part: &Part,
     unanswered: UnansweredCounts,
-    priced: &PricedTotals,
+    cost: Cost,
     parsers: &Parsers,
 ) -> PartFigures {
-    let (reported_answers, reported) = part.reported;
     PartFigures {
         counts: counts(part, unanswered, parsers),
-        cost: Cost {
-            dollars: priced.dollars,
-            is_complete: priced.without_price.is_empty() && priced.uncounted == 0,
-            without_price: priced.without_price.clone(),
-            uncounted: priced.uncounted,
-            reported: (reported_answers > 0).then_some(reported),
-            reported_answers,
-        },
-        saved: priced.saved.clone(),
-        anew: priced.anew,
+        cost,
+        saved: Savings::new(part),
+        anew: SavedPart::new(part.anew()),
     }
 }
 

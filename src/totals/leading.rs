@@ -23,8 +23,9 @@ impl Totals {
         let names = other_names(&self.parts, &BTreeMap::new(), most);
         join(&mut self.parts, &names);
         for question in self.open.values_mut() {
-            let others = question.model.as_ref().and_then(|model| names.get(model));
-            question.model = others.or(question.model.as_ref()).cloned();
+            let model = &mut question.order.model;
+            let others = model.as_ref().and_then(|model| names.get(model));
+            *model = others.or(model.as_ref()).cloned();
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The totals of a run: calls, attempts and why they failed, tokens, latency, requests saved because the answer was already
 //! recorded, and how decisions were found; by model, and by kind of call.
 //!
-//! [`Totals`] gathers them from the events, in memory that does not grow with the run. [`Figures`]
-//! is their form for display, with prices: in the terminal, on the page, and as JSON.
+//! [`Totals`] gathers them from the events, in memory that does not grow with the run: each answer at its price. [`Figures`]
+//! is their form for display: in the terminal, on the page, and as JSON.
 
 mod figures;
 mod leading;
@@ -22,10 +22,11 @@ use self::with_shards::ShardTotals;
 use crate::content::Content;
 use crate::event::{AttemptDetails, Event, ResponseDetails, call_kind};
 use crate::exchange::{DECISIONS, accepted_about};
-use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
-use crate::log::{AskedModels, LogError, Reader};
+use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
+use crate::log::{LogError, Reader};
 use crate::lookup::Recent;
-use crate::run::AnswerDetails;
+use crate::model::{Order, Prices};
+use crate::run::{AnswerCosts, AnswerDetails};
 
 pub use self::figures::{
     AcceptedFigures, Attempts, Calls, Cost, Counts, Figures, Latency, PartFigures, Reason, Tokens,
@@ -33,7 +34,7 @@ pub use self::figures::{
 pub use self::methods::{MethodFigures, ParserFigures};
 pub use self::saved::{SavedPart, Savings};
 pub use self::with_shards::StudyFigures;
-pub use self::words::{dollars, token_count};
+pub use self::words::{at_prices, dollars, token_count};
 
 /// Events in one read.
 const BATCH: usize = 1024;
@@ -76,7 +77,7 @@ pub struct Totals {
     cut_off: BTreeSet<(CallPath, Sample, PromptHash)>,
     /// What answers count for. A decision mostly follows soon after its answer.
     answers: Recent<Seq, Of>,
-    models: AskedModels,
+    costs: AnswerCosts,
 }
 
 /// What an answer counts for.
@@ -93,8 +94,7 @@ struct Open {
     kind: String,
     sample: Sample,
     prompt: PromptHash,
-    /// The model that is asked, if the request names one.
-    model: Option<String>,
+    order: Order,
     /// Why its last attempt failed.
     failure: Option<FailureReason>,
     /// Whether its last attempt was given up.
@@ -114,7 +114,7 @@ impl Open {
 
 impl Totals {
     /// Before the first event of a run.
-    pub fn new(run: RunId) -> Self {
+    pub fn new(run: RunId, prices: &Prices) -> Self {
         Totals {
             run,
             end: Seq(0),
@@ -130,7 +130,7 @@ impl Totals {
             open: BTreeMap::new(),
             cut_off: BTreeSet::new(),
             answers: Recent::default(),
-            models: AskedModels::default(),
+            costs: AnswerCosts::new(prices),
         }
     }
 
@@ -148,7 +148,7 @@ impl Totals {
         let read = reader.events(self.run, self.end, BATCH)?;
         for stored in &read {
             let event = stored.event().map_err(LogError::from)?;
-            self.add(stored.seq, event, reader)?;
+            self.add(stored.seq, stored.time, event, reader)?;
             self.end = stored.seq;
         }
         Ok(!read.is_empty())
@@ -158,8 +158,8 @@ impl Totals {
     ///
     /// # Errors
     /// [`LogError`] if it cannot be read, or is damaged.
-    pub fn read(reader: &mut dyn Reader, run: RunId) -> Result<Self, LogError> {
-        let mut totals = Totals::new(run);
+    pub fn read(reader: &mut dyn Reader, run: RunId, prices: &Prices) -> Result<Self, LogError> {
+        let mut totals = Totals::new(run, prices);
         while totals.read_on(reader)? {}
         Ok(totals)
     }
@@ -171,14 +171,21 @@ impl Totals {
     pub fn read_accepted(&mut self, reader: &mut dyn Reader) -> Result<(), LogError> {
         self.accepted.clear();
         for run in accepted_about(reader, self.run)? {
-            let mut totals = Totals::new(run);
+            let mut totals = Totals::new(run, self.costs.prices());
             while totals.read_on(reader)? {}
             self.accepted.push((run, totals.parsers));
         }
         Ok(())
     }
 
-    fn add(&mut self, seq: Seq, event: Event, reader: &mut dyn Reader) -> Result<(), LogError> {
+    fn add(
+        &mut self,
+        seq: Seq,
+        time: Time,
+        event: Event,
+        reader: &mut dyn Reader,
+    ) -> Result<(), LogError> {
+        self.costs.note(&event);
         match event {
             Event::RunStarted(started) => {
                 self.parent = started.forked_from.map(|parent| parent.run);
@@ -187,7 +194,7 @@ impl Totals {
             }
             Event::RunResumed(_) => self.resume(),
             Event::RequestSent(sent) => {
-                let model = self.models.of_prompt(reader, sent.prompt)?;
+                let order = self.costs.order(reader, sent.prompt)?;
                 let kind = call_kind(&sent.labels, &sent.call);
                 let (call, sample, prompt) = (sent.call, sent.sample, sent.prompt);
                 let key = (call, sample, prompt);
@@ -206,7 +213,7 @@ impl Totals {
                     kind,
                     sample,
                     prompt,
-                    model,
+                    order,
                     failure: None,
                     gave_up: false,
                     was_sent: false,
@@ -218,9 +225,10 @@ impl Totals {
                 let Some(open) = self.open.remove(&received.request) else { return Ok(()) };
                 let (details, content) =
                     (counted(received.details, &received.content), received.content);
+                let cost = self.costs.cost(&open.order, &details, time);
                 let of = of(open, &details);
                 self.each_part(&of, |part| {
-                    part.add_answer(&details);
+                    part.add_answer(&details, cost);
                     part.add_model_name(&details);
                 });
                 let beside = AnswerDetails::new(&content, details);
@@ -231,13 +239,14 @@ impl Totals {
                 let Some(open) = self.open.remove(&reused.request) else { return Ok(()) };
                 let (run, parent) = (self.run, self.parent);
                 let (details, content) = (counted(reused.details, &reused.content), reused.content);
+                let cost = self.costs.cost(&open.order, &details, time);
                 let of = of(open, &details);
                 self.each_part(&of, |part| {
                     part.add_model_name(&details);
                     match reused.from_run {
-                        from if from == run => part.within.add(&details),
-                        from if Some(from) == parent => part.from_parent.add(&details),
-                        _ => part.from_others.add(&details),
+                        from if from == run => part.within.add(&details, cost),
+                        from if Some(from) == parent => part.from_parent.add(&details, cost),
+                        _ => part.from_others.add(&details, cost),
                     }
                 });
                 let beside = AnswerDetails::of_reuse(&content, details, reused.unreadable);
@@ -323,15 +332,15 @@ impl Totals {
         let Some(Event::RequestSent(sent)) = event(reader, self.run, request)? else {
             return Ok(None);
         };
-        let asked = self.models.of_prompt(reader, sent.prompt)?;
+        let asked = self.costs.order(reader, sent.prompt)?;
         let kind = call_kind(&sent.labels, &sent.call);
-        Ok(Some(Of { kind, model: name_of(asked, details) }))
+        Ok(Some(Of { kind, model: name_of(asked.model, details) }))
     }
 }
 
 /// What the answer to a question counts for.
 fn of(open: Open, details: &ResponseDetails) -> Of {
-    Of { kind: open.kind, model: name_of(open.model, details) }
+    Of { kind: open.kind, model: name_of(open.order.model, details) }
 }
 
 /// An embedding has no tokens of its own, whoever counts.

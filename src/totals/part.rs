@@ -7,6 +7,7 @@ use super::{MOST, OTHERS};
 use crate::content::Content;
 use crate::escaping::printable;
 use crate::event::{AttemptDetails, ResponseDetails};
+use crate::model::Dollars;
 use crate::run::{AnswerDetails, Shortcomings};
 
 /// How much of an error's text is kept, as an example.
@@ -47,10 +48,19 @@ pub(super) struct TokenUse {
     pub(super) cached: Sum,
     pub(super) completion: Sum,
     pub(super) reasoning: Sum,
+    /// How many of the answers have a price.
+    pub(super) priced: u64,
+    /// How many of these have a count of tokens.
+    pub(super) paid: u64,
+    /// What these cost.
+    pub(super) dollars: Dollars,
 }
 
+/// What an answer cost, and what the provider's cache saved, if it has a price.
+pub(super) type AnswerCost = Option<(Dollars, Dollars)>;
+
 impl TokenUse {
-    pub(super) fn add(&mut self, details: &ResponseDetails) {
+    pub(super) fn add(&mut self, details: &ResponseDetails, cost: AnswerCost) {
         let prompt = details.prompt_tokens;
         let is_counted = prompt.is_some() || details.completion_tokens.is_some();
         let cached = details.cached_tokens.map(|cached| cached.min(prompt.unwrap_or(0)));
@@ -61,17 +71,37 @@ impl TokenUse {
             cached: Sum::new(cached),
             completion: Sum::new(details.completion_tokens),
             reasoning: Sum::new(details.reasoning_tokens),
+            priced: u64::from(cost.is_some()),
+            paid: u64::from(cost.is_some() && is_counted),
+            dollars: cost.map(|(cost, _)| cost).unwrap_or_default(),
         });
     }
 
     pub(super) fn merge(&mut self, other: TokenUse) {
-        let TokenUse { answers, counted, prompt, cached, completion, reasoning } = other;
+        let TokenUse {
+            answers,
+            counted,
+            prompt,
+            cached,
+            completion,
+            reasoning,
+            priced,
+            paid,
+            dollars,
+        } = other;
+        (self.priced, self.paid) = (self.priced + priced, self.paid + paid);
+        self.dollars += dollars;
         self.answers += answers;
         self.counted += counted;
         self.prompt.merge(prompt);
         self.cached.merge(cached);
         self.completion.merge(completion);
         self.reasoning.merge(reasoning);
+    }
+
+    /// The cost of those that have a price and counted tokens; `None` if there are none.
+    pub(super) fn cost(self) -> Option<f64> {
+        (self.paid > 0).then(|| self.dollars.get())
     }
 }
 
@@ -93,8 +123,9 @@ pub(super) type FailureReason = (String, Option<u16>);
 pub(super) struct Part {
     /// Answers that were asked for.
     pub(super) received: TokenUse,
-    /// How many of them had tokens in the provider's cache.
-    pub(super) cached_answers: u64,
+    /// How many of them had tokens in the provider's cache, how many of these have a price, and how much more they would have
+    /// cost.
+    pub(super) cached: (u64, u64, Dollars),
     /// Answers to earlier questions of the run, used again.
     pub(super) within: TokenUse,
     /// Answers of the run that it is a fork of.
@@ -116,15 +147,34 @@ pub(super) struct Part {
 }
 
 impl Part {
+    /// The answers that another run like this one would ask for.
+    pub(super) fn anew(&self) -> TokenUse {
+        let mut all = self.received;
+        all.merge(self.from_parent);
+        all.merge(self.from_others);
+        all
+    }
+
+    /// Those that a replay gives.
+    pub(super) fn replayed(&self) -> TokenUse {
+        let mut all = self.anew();
+        all.merge(self.within);
+        all
+    }
+
     /// Answers, asked for or used again.
     pub(super) fn answers(&self) -> u64 {
         let answered = [self.received, self.within, self.from_parent, self.from_others];
         answered.iter().map(|of| of.answers).sum()
     }
 
-    pub(super) fn add_answer(&mut self, details: &ResponseDetails) {
-        self.received.add(details);
-        self.cached_answers += u64::from(details.cached_tokens.is_some_and(|cached| cached > 0));
+    pub(super) fn add_answer(&mut self, details: &ResponseDetails, cost: AnswerCost) {
+        self.received.add(details, cost);
+        if details.cached_tokens.is_some_and(|cached| cached > 0) {
+            let (answers, priced, dollars) = &mut self.cached;
+            (*answers, *priced) = (*answers + 1, *priced + u64::from(cost.is_some()));
+            *dollars += cost.map(|(_, saved)| saved).unwrap_or_default();
+        }
         if details.latency_ms > 0 {
             *self.latencies.entry(details.latency_ms).or_default() += 1;
         }
@@ -176,7 +226,9 @@ impl Part {
     /// Adds the numbers of another model. Decisions are left out: they are counted together as well.
     pub(super) fn merge(&mut self, other: &Part) {
         self.received.merge(other.received);
-        self.cached_answers += other.cached_answers;
+        let (answers, priced, dollars) = &mut self.cached;
+        (*answers, *priced) = (*answers + other.cached.0, *priced + other.cached.1);
+        *dollars += other.cached.2;
         self.within.merge(other.within);
         self.from_parent.merge(other.from_parent);
         self.from_others.merge(other.from_others);

@@ -9,7 +9,7 @@ use crate::event::{
 use crate::id::Time;
 use crate::log::{Append, Head, Log};
 use crate::lookup::REMEMBERED;
-use crate::model::{Price, Prices};
+use crate::model::{Price, PriceFile, Prices, Rate};
 use crate::parse::Parsers;
 use crate::prompt::Request;
 
@@ -117,12 +117,15 @@ impl Written {
     fn figures_in(self, log: &Log) -> Figures {
         self.stored(log, RUN);
         let mut reader = log.reader().unwrap();
-        let mut totals = Totals::read(reader.as_mut(), RUN).unwrap();
-        totals.read_shards(reader.as_mut()).unwrap();
-        let price = |prompt, cached, completion| Price { prompt, cached, completion };
+        let price = |prompt, cached, completion| {
+            Price(vec![Rate { prompt, cached, completion, ..Rate::default() }])
+        };
         let models = [("a", price(1.0, Some(0.25), 10.0)), ("b", price(2.0, None, 20.0))];
         let models = models.map(|(name, price)| (name.to_owned(), price)).into();
-        totals.figures(&Prices { models }, &Parsers::default())
+        let prices = Prices::from(PriceFile { models, ..PriceFile::default() });
+        let mut totals = Totals::read(reader.as_mut(), RUN, &prices).unwrap();
+        totals.read_shards(reader.as_mut()).unwrap();
+        totals.figures(&Parsers::default())
     }
 }
 

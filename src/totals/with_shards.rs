@@ -11,10 +11,8 @@ use super::Totals;
 use super::figures::{Attempts, Cost, Tokens, UnansweredCounts, numbers};
 use super::methods::entry;
 use super::part::Part;
-use super::saved::PricedTotals;
 use crate::counted::{count_of, group_digits};
 use crate::log::{LogError, Reader};
-use crate::model::Prices;
 use crate::parse::Parsers;
 
 /// The numbers of the shards of a run.
@@ -53,7 +51,7 @@ impl Totals {
         }
         let there = reader.runs()?;
         for run in self.merged_from.iter().filter(|run| there.iter().any(|of| of.run == **run)) {
-            match Totals::read(reader, *run) {
+            match Totals::read(reader, *run, self.costs.prices()) {
                 Ok(shard) => {
                     of_shards.read += 1;
                     for (model, part) in &shard.parts {
@@ -69,17 +67,15 @@ impl Totals {
     }
 
     /// The totals of the run and its shards together; `None` if the shards were not read, or there are none.
-    pub(super) fn with_shards(&self, prices: &Prices, parsers: &Parsers) -> Option<StudyFigures> {
+    pub(super) fn with_shards(&self, parsers: &Parsers) -> Option<StudyFigures> {
         let ShardTotals { read, mut parts } = self.of_shards.clone()?;
         for (model, part) in &self.parts {
             entry(&mut parts, model, Part::default).merge(part);
         }
-        let (mut all, mut costs) = (Part::default(), PricedTotals::default());
-        for (model, part) in &parts {
-            all.merge(part);
-            costs = costs.and(PricedTotals::new(model, part, prices));
-        }
-        let all = numbers(&all, UnansweredCounts::default(), &costs, parsers);
+        let mut all = Part::default();
+        parts.values().for_each(|part| all.merge(part));
+        let cost = self.cost(&all, &parts);
+        let all = numbers(&all, UnansweredCounts::default(), cost, parsers);
         let (attempts, tokens) = (all.counts.attempts, all.counts.tokens);
         let of = self.merged_from.len();
         Some(StudyFigures { shards: read, of, attempts, tokens, cost: all.cost })

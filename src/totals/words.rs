@@ -75,9 +75,13 @@ impl Tokens {
 impl Cost {
     /// The cost at list prices, with the answers that it leaves out; and, in a second line, what providers reported.
     pub fn lines(&self) -> Vec<String> {
-        let Cost { dollars: at_list_prices, without_price, uncounted, reported, .. } = self;
+        let Cost {
+            dollars: at_list_prices, prices_taken, without_price, uncounted, reported, ..
+        } = self;
         let mut said = match at_list_prices {
-            Some(_) => format!("{} at list prices", dollars(*at_list_prices)),
+            Some(_) => {
+                format!("{} {}", dollars(*at_list_prices), at_prices(prices_taken.as_deref()))
+            }
             None => "unknown".to_owned(),
         };
         if !without_price.is_empty() {
@@ -102,6 +106,14 @@ impl Cost {
             ));
         }
         lines
+    }
+}
+
+/// The prices that something cost at, with the day on which they were taken, if that is known.
+pub fn at_prices(taken: Option<&str>) -> String {
+    match taken {
+        Some(day) => format!("at list prices of {}", printable(day, 20)),
+        None => "at list prices".to_owned(),
     }
 }
 

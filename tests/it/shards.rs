@@ -173,7 +173,7 @@ fn a_merged_run_says_what_the_study_cost_in_all() {
     assert!((of_study["cost"]["dollars"].as_f64().unwrap() - sum).abs() < 1e-12, "{of_study}");
     let stats = place.ok(&format!("stats {run}"));
     let in_all = "in all    this run and its 2 shards together\n          6 attempts, 0 failed\n          \
-                  tokens 30 in, 12 out\n          cost $0.001620 at list prices\n";
+                  tokens 30 in, 12 out\n          cost $0.001620 at list prices of 2026-11-30\n";
     assert!(stats.contains(in_all), "{stats}");
     let (log, said) = (place.json("log").0, place.ok("log"));
     let listed: f64 =

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::CliError;
-use retold::model::{Limits, Prices};
+use retold::model::{Limits, PriceFile, Prices, WrongPrice};
 use retold::run::Budget;
 use retold_study::config::{ConfigError, load, read_text};
 
@@ -97,23 +97,52 @@ impl BudgetArgs {
 /// The prices of tokens: from a file, or built in.
 pub(crate) fn prices(file: Option<&Path>) -> Result<Prices, CliError> {
     let known = Path::new("config/prices.yaml");
-    let prices: Prices = match file {
+    let prices: PriceFile = match file {
         Some(path) => load(path, &read_text(path)?)?,
         None => load(known, KNOWN)?,
     };
-    let Some((model, price)) = prices.wrong() else { return Ok(prices) };
+    let prices = Prices::from(prices);
+    let Some(WrongPrice { key, message }) = prices.wrong() else { return Ok(prices) };
     let path = file.unwrap_or(known).display().to_string();
-    let message = format!("a price is from 0 to 1000000 dollars, not {price}");
-    Err(ConfigError::Value { path, key: format!("models.{model}"), message }.into())
+    Err(ConfigError::Value { path, key, message }.into())
 }
 
 #[cfg(test)]
 mod tests {
+    use retold::model::{Bill, Order};
+
     use super::*;
 
+    /// Prices of the providers' own pages, on the day that the file names.
     #[test]
-    fn the_prices_that_come_along_can_be_read() {
+    fn the_prices_that_come_along_are_those_of_the_providers() {
         let prices = BudgetArgs::default().prices().unwrap();
-        assert!(prices.models.len() > 5, "{prices:?}");
+        assert_eq!(prices.taken(), Some("2026-11-30"));
+        assert!(prices.names() > 1500, "{}", prices.names());
+        let cost = |host: &str, model: &str, bill: Bill| {
+            let host = Some(host.to_owned()).filter(|host| !host.is_empty());
+            let order = Order { model: Some(model.to_owned()), host, ..Order::default() };
+            prices.cost(&order, &bill)
+        };
+        let tokens = |prompt, completion| Bill { prompt, completion, ..Bill::default() };
+        // 12 × $3 + 17,102 × $3.75 + 150 × $15 per million.
+        let written = Bill { written: 17_102, ..tokens(17_114, 150) };
+        assert_eq!(cost("api.anthropic.com", "claude-sonnet-4-5", written), Some(0.066_418_5));
+        // $3 and $15; above 200,000 tokens $6 and $22.50.
+        let sonnet = |prompt| cost("", "claude-sonnet-4-5-20250929", tokens(prompt, 1000));
+        assert_eq!([sonnet(200_000), sonnet(200_001)], [Some(0.615), Some(1.222_506)]);
+        // $2.50 and $10; in a batch half of it, with priority $4.25 and $17.
+        let of_tier = |tier: &str| {
+            let service = Some(tier.to_owned());
+            cost("api.openai.com", "gpt-4o", Bill { service, ..tokens(1_000_000, 100_000) })
+        };
+        let tiers = ["default", "batch", "priority"].map(of_tier);
+        assert_eq!(tiers, [Some(3.5), Some(1.75), Some(5.95)]);
+        // One model at three hosts.
+        let llama = |host, model| cost(host, model, tokens(1_000_000, 0));
+        assert_eq!(llama("api.groq.com", "llama-3.3-70b-versatile"), Some(0.59));
+        assert_eq!(llama("api.cerebras.ai", "llama-3.3-70b"), Some(0.85));
+        assert_eq!(llama("api.openai.com", "llama-3.3-70b-versatile"), None);
+        assert_eq!(llama("ollama", "deepseek-r1:8b"), None, "on one's own machine");
     }
 }

@@ -20,6 +20,7 @@ mod holm;
 mod interval;
 mod jackknife;
 mod kind;
+mod mean_interval;
 pub mod recorded;
 mod robust;
 mod share;

@@ -1,7 +1,7 @@
 //! Intervals of shares, and of the difference between two.
 
 use crate::beta::{beta_quantile, root, t_quantile};
-use crate::draws::ClusteredDraws;
+use crate::draws::{ClusteredDraws, effective_number};
 use crate::interval::{Interval, IntervalMethod, LEVEL};
 use crate::robust::{robust_difference, robust_mean};
 
@@ -15,12 +15,6 @@ pub(crate) struct EffectiveShare {
 
 /// The fewest clusters with hits, and with misses, in which their variance shows.
 const FEWEST_WITH_HITS: f64 = 8.0;
-
-/// The number of clusters of one size that would say as much as clusters of these sizes (Kish 1965).
-pub(crate) fn effective_number(sizes: impl Iterator<Item = f64>) -> f64 {
-    let (sum, squares) = sizes.fold((0.0, 0.0), |(sum, all), n| (sum + n, all + n * n));
-    sum * sum / squares
-}
 
 /// The exact interval of a share: `hits` of `draws` independent draws (C. J. Clopper, E. S. Pearson, Biometrika 26,
 /// 1934). `None` without draws.

@@ -48,7 +48,7 @@ impl RunSummary {
         clusters: Option<&str>,
     ) -> Result<Self, AuditError> {
         let started = retold::run::latest_start(reader, run)?;
-        let mut totals = Totals::read(reader, run)?;
+        let mut totals = Totals::read(reader, run, prices)?;
         totals.read_shards(reader)?;
         let before = Seq(totals.end().0.saturating_sub(1));
         let first = reader.events(run, Seq(0), 1)?.pop();
@@ -60,11 +60,8 @@ impl RunSummary {
             Some(Event::RunFinished(finished)) => Some(finished.outcome.as_str().to_owned()),
             _ => None,
         };
-        // Models that are summed up have no price.
-        let priced = totals.figures(prices, parsers);
         totals.sum_up(MOST_GROUPS);
-        let mut figures = totals.figures(prices, parsers);
-        (figures.all.cost, figures.with_shards) = (priced.all.cost, priced.with_shards);
+        let figures = totals.figures(parsers);
         let independence = independence(reader, run, parsers, clusters)?;
         Ok(RunSummary { run, started, began, ended, outcome, figures, independence })
     }

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use retold::event::Event;
 use retold::id::{EventHash, RunId, Seq, Time};
 use retold::log::{AskedModels, EventFields, EventFilter, LogError, Reader, method_and_model};
-use retold::model::Prices;
 
+use retold::run::AnswerCosts;
 use retold_archive::Damage;
 
 use crate::event_set::{EventSet, is_marked};
@@ -120,21 +120,6 @@ impl EventColumns {
         let rows = self.questions.rows().iter().enumerate();
         rows.map(|(at, row)| ((self.text(row.call).to_owned(), row.sample), (at, row.asked_for)))
             .collect()
-    }
-
-    /// The cost of the run at these prices, as far as it is known, and true if it is known for all answers.
-    pub(crate) fn cost(&self, prices: &Prices) -> (Option<f64>, bool) {
-        let (mut sum, mut is_whole) = (None, true);
-        for (model, tokens) in self.questions.spent() {
-            let (price, usage, uncounted) =
-                (prices.price(self.text(model)), tokens.usage(), tokens.uncounted);
-            // What nobody counted did not cost nothing.
-            let cost = price.filter(|_| tokens.counted > 0).map(|price| price.cost(usage));
-            sum = cost.map(|cost| sum.unwrap_or(0.0) + cost).or(sum);
-            let is_nothing = usage.prompt_tokens == Some(0) && usage.completion_tokens == Some(0);
-            is_whole &= uncounted == 0 && (price.is_some() || is_nothing);
-        }
-        (sum, is_whole)
     }
 
     /// A text of the columns; empty if there is none with the number.
@@ -288,6 +273,7 @@ impl EventColumns {
         reader: &mut dyn Reader,
         others: &mut dyn Reader,
         models: &mut AskedModels,
+        costs: &mut AnswerCosts,
         run: RunId,
         after: Seq,
     ) -> Result<ColumnBatch, LogError> {
@@ -310,12 +296,14 @@ impl EventColumns {
                 }
                 None => stored.call.as_ref().map(|call| call.as_str().to_owned()),
             };
+            let cost = read.as_ref().map(|event| costs.of_event(others, &stored, event));
+            let cost = cost.and_then(Result::ok).flatten();
             let news = match &read {
                 Some(Event::RequestSent(sent)) => {
                     let model = models.of_prompt(others, sent.prompt).ok().flatten();
                     Some(QuestionNews::from_request(sent, model))
                 }
-                Some(event) => QuestionNews::of(event),
+                Some(event) => QuestionNews::of(event, cost),
                 None => None,
             };
             let causes = match read {

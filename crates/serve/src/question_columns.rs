@@ -1,6 +1,6 @@
 //! What tables need of each question of a run, in memory: some 80 bytes each.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use retold::id::{Sample, Seq, Time};
 use retold::model::Usage;
@@ -59,36 +59,19 @@ pub(crate) struct QuestionRow {
     pub(crate) is_reused: bool,
     /// The event of its answer, or [`NONE`].
     answer: u32,
+    /// The cost of its answer in US dollars, if that is known.
+    pub(crate) cost: Option<f64>,
     /// Whether the answer is a vector, whose decision says nothing.
     is_vector: bool,
 }
 
-/// The tokens that the answers of a model used.
+/// The cost of a run, as far as it is known.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct ModelTokens {
-    /// Of the prompt, of it from the provider's cache, and of the answer.
-    tokens: [u64; 3],
-    /// Answers whose tokens were counted, and those whose tokens were not.
-    pub(crate) counted: u64,
-    pub(crate) uncounted: u64,
-}
-
-impl ModelTokens {
-    fn add(&mut self, usage: Usage) {
-        match usage.is_counted() {
-            true => self.counted += 1,
-            false => self.uncounted += 1,
-        }
-        let more = [usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens];
-        for (sum, more) in self.tokens.iter_mut().zip(more) {
-            *sum = sum.saturating_add(more.unwrap_or(0));
-        }
-    }
-
-    pub(crate) fn usage(&self) -> Usage {
-        let [prompt_tokens, cached_tokens, completion_tokens] = self.tokens.map(Some);
-        Usage { prompt_tokens, cached_tokens, completion_tokens, ..Usage::default() }
-    }
+struct RunCost {
+    dollars: f64,
+    /// Answers whose cost is known, and those whose cost is not.
+    known: u64,
+    unknown: u64,
 }
 
 /// The questions of a run with their outcomes.
@@ -97,9 +80,7 @@ pub(crate) struct QuestionColumns {
     rows: Vec<QuestionRow>,
     /// By the name of a label: its value for each question, up to the last that has one.
     labels: BTreeMap<u32, Vec<u32>>,
-    models: BTreeSet<u32>,
-    /// The tokens that answers used, by model.
-    spent: BTreeMap<u32, ModelTokens>,
+    cost: RunCost,
     /// The decisions that the run itself recorded.
     pub(crate) decisions: DecisionColumns,
 }
@@ -151,7 +132,6 @@ impl QuestionColumns {
                 values.push(texts.number(value));
             }
             let model = model.map_or(NONE, |model| texts.number(&model));
-            self.models.extend((model != NONE).then_some(model));
             self.rows.push(QuestionRow {
                 seq,
                 sample,
@@ -167,6 +147,7 @@ impl QuestionColumns {
                 latency_ms: 0,
                 is_reused: false,
                 answer: NONE,
+                cost: None,
                 is_vector: false,
             });
             return;
@@ -174,7 +155,7 @@ impl QuestionColumns {
         let Some(at) = self.find(question) else { return };
         let Some(row) = self.rows.get_mut(at) else { return };
         match news {
-            QuestionNews::Answered(AnswerNews { model, usage, latency_ms, is_vector }) => {
+            QuestionNews::Answered(AnswerNews { model, usage, cost, latency_ms, is_vector }) => {
                 row.reported = model.map_or(NONE, |model| texts.number(&model));
                 row.status = QuestionStatus::Answered;
                 row.ends(time);
@@ -182,9 +163,15 @@ impl QuestionColumns {
                 row.is_reused = usage.is_none();
                 row.is_vector = is_vector;
                 row.latency_ms = u32::try_from(latency_ms).unwrap_or(NONE);
-                let spent = self.spent.entry(row.model).or_default();
+                row.cost = cost;
                 if let Some(usage) = usage {
-                    spent.add(usage);
+                    match cost {
+                        Some(cost) => {
+                            self.cost.dollars += cost;
+                            self.cost.known += 1;
+                        }
+                        None => self.cost.unknown += 1,
+                    }
                     let counted =
                         [usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens];
                     row.tokens =
@@ -227,14 +214,10 @@ impl QuestionColumns {
         self.labels.get(&name).map_or(&[], Vec::as_slice)
     }
 
-    /// The models that requests name.
-    pub(crate) fn models(&self) -> impl Iterator<Item = u32> + '_ {
-        self.models.iter().copied()
-    }
-
-    /// The tokens of the answers that were asked for, not reused, by model.
-    pub(crate) fn spent(&self) -> impl Iterator<Item = (u32, ModelTokens)> + '_ {
-        self.spent.iter().map(|(model, tokens)| (*model, *tokens))
+    /// The cost of the answers that were asked for, not reused, as far as it is known, and true if it is known for all of them.
+    pub(crate) fn cost(&self) -> (Option<f64>, bool) {
+        let RunCost { dollars, known, unknown } = self.cost;
+        ((known > 0).then_some(dollars), unknown == 0)
     }
 
     /// Questions whose last attempt failed.

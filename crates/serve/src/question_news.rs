@@ -14,6 +14,8 @@ pub(crate) struct AnswerNews {
     pub(crate) model: Option<String>,
     /// `None` of a reused answer.
     pub(crate) usage: Option<Usage>,
+    /// In US dollars, if that is known.
+    pub(crate) cost: Option<f64>,
     pub(crate) latency_ms: u64,
     pub(crate) is_vector: bool,
 }
@@ -47,8 +49,8 @@ impl QuestionNews {
         QuestionNews::Asked { call, sample: *sample, asked_for, labels, model }
     }
 
-    /// What another event says.
-    pub(crate) fn of(event: &Event) -> Option<Self> {
+    /// What another event says. `cost` is that of an answer, if it is known.
+    pub(crate) fn of(event: &Event, cost: Option<f64>) -> Option<Self> {
         let answered = |content: &Content, details: &ResponseDetails, is_reused: bool| {
             QuestionNews::Answered(AnswerNews {
                 model: details.model.clone(),
@@ -59,6 +61,7 @@ impl QuestionNews {
                     reasoning_tokens: details.reasoning_tokens,
                     cost: details.cost,
                 }),
+                cost,
                 latency_ms: details.latency_ms,
                 is_vector: matches!(content, Content::Vector(_)),
             })

@@ -12,6 +12,7 @@ use retold::event::RunStarted;
 use retold::id::{RunId, Seq, Time};
 use retold::log::{AskedModels, Backend, Head, LogError, Reader, RunHead};
 use retold::model::Prices;
+use retold::run::AnswerCosts;
 use retold_archive::search::{Search, SearchError, terms};
 use retold_archive::{Damage, FindError, LogVersion, missing_end};
 use retold_figures::FigureTable;
@@ -78,6 +79,8 @@ pub(crate) type SharedFold = Arc<Mutex<Option<Fold>>>;
 pub(crate) struct EventColumnsSlot {
     roll: RwLock<EventColumns>,
     reading: Arc<Background<Reading>>,
+    /// What its answers cost, as far as it is read.
+    costs: Mutex<Option<AnswerCosts>>,
 }
 
 /// Whether a roll is being read.
@@ -238,10 +241,12 @@ impl Site {
     fn read_on(&self, slot: &EventColumnsSlot, run: RunId) -> Result<(), LogError> {
         let (mut reader, mut others) = (self.reader()?, self.reader()?);
         let mut models = AskedModels::default();
+        let mut costs = lock(&slot.costs);
+        let costs = costs.get_or_insert_with(|| AnswerCosts::new(&self.prices));
         loop {
-            let after = slot.roll().end();
+            let (after, others) = (slot.roll().end(), others.as_mut());
             let batch =
-                EventColumns::next(reader.as_mut(), others.as_mut(), &mut models, run, after)?;
+                EventColumns::next(reader.as_mut(), others, &mut models, costs, run, after)?;
             let mut roll = slot.roll.write().unwrap_or_else(PoisonError::into_inner);
             if roll.add(batch) {
                 return Ok(());

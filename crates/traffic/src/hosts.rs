@@ -1,5 +1,6 @@
 //! Where requests went: from URLs to the upstreams of a run, and back.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use retold::model::providers;
@@ -31,6 +32,7 @@ impl UrlParts {
             let shown = shown.unwrap_or("").chars().take(80).collect();
             FileProblem::Value { what: "an http or https URL", found: shown }
         };
+        let url = &*name_placeholders(url);
         let (scheme, rest) = url.split_once("://").ok_or_else(wrong)?;
         let scheme = scheme.to_ascii_lowercase();
         let usual = match scheme.as_str() {
@@ -57,6 +59,24 @@ impl UrlParts {
         let query = query.filter(|query| !query.is_empty());
         Ok(UrlParts { origin: format!("{scheme}://{host}"), host, path, query })
     }
+}
+
+/// A URL with the placeholders of its host as names: VCR's `filter_sensitive_data` writes `https://<API_HOST>/v1`, and
+/// `<API_URL>/v1` for more than a host.
+fn name_placeholders(url: &str) -> Cow<'_, str> {
+    let begin = url.find("://").map_or(0, |at| at + 3);
+    let Some(open) = url.get(begin..).and_then(|rest| rest.find('<')).map(|at| begin + at) else {
+        return url.into();
+    };
+    let is_in_host = !url.get(begin..open).is_some_and(|before| before.contains(['/', '?']));
+    let close = url.get(open..).and_then(|rest| rest.find('>')).map(|at| open + at);
+    let Some(close) = close.filter(|_| is_in_host) else { return url.into() };
+    let (before, name) = (url.get(..open).unwrap_or(""), url.get(open + 1..close).unwrap_or(""));
+    let fit = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
+    let name: String = name.chars().map(fit).collect();
+    let scheme = if begin == 0 { "https://" } else { "" };
+    let after = url.get(close + 1..).unwrap_or("");
+    format!("{scheme}{before}{}{after}", name.trim_matches('-')).into()
 }
 
 /// What cannot be in a request line, encoded as clients do it.
@@ -172,6 +192,22 @@ mod tests {
 
     fn place(hosts: &mut Hosts, url: &str) -> (String, String) {
         hosts.place(&UrlParts::parse(url).unwrap())
+    }
+
+    #[test]
+    fn a_placeholder_in_the_host_is_a_name() {
+        let parts = |url: &str| {
+            let parts = UrlParts::parse(url).unwrap();
+            format!("{} {}", parts.origin, parts.path)
+        };
+        assert_eq!(parts("https://<API_HOST>/v1/chat"), "https://api_host /v1/chat");
+        assert_eq!(parts("https://<ORG>.example.com:8443/v1"), "https://org.example.com:8443 /v1");
+        assert_eq!(parts("<API_URL>/v1/chat"), "https://api_url /v1/chat");
+        assert_eq!(parts("https://<%= ENV['HOST'] %>/v1"), "https://env--host /v1");
+        assert_eq!(parts("https://h/<id>"), "https://h /%3Cid%3E");
+        for wrong in ["https://<>/v1", "https://<a/v1", "<a", "https://a>b/"] {
+            assert!(UrlParts::parse(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! From a URL that a program asks to the upstream that stands for it, for programs whose transport sends us their
 //! requests as they are and says in a header which server they are for.
 
+use std::collections::BTreeSet;
+
 use hyper::http::HeaderMap;
 use reqwest::Url;
 use retold::escaping::printable;
@@ -48,6 +50,19 @@ impl Origins {
             own.filter(|own| all.iter().all(|named| named.name != own.name)).collect();
         all.extend(own);
         Origins(all)
+    }
+
+    /// For a replay: the providers' own servers stand for upstreams whose requests went elsewhere, such as to a gateway that a
+    /// variable named, so that a replay needs no variable. Not if requests to such a server itself are recorded, by the name of its host.
+    #[must_use]
+    pub fn with_own(mut self, asked: &BTreeSet<String>) -> Self {
+        let own = providers::providers().filter_map(|it| {
+            let base = Url::parse(it.default?).ok()?;
+            let is_asked = base.host_str().is_some_and(|host| asked.contains(host));
+            (!is_asked).then(|| NamedBase { name: it.name.to_owned(), base })
+        });
+        self.0.extend(own);
+        self
     }
 
     /// The place of a request for another server; `None` if it says none.
@@ -192,5 +207,21 @@ mod tests {
             assert_eq!(place(&origins, wrong, "/x"), Err(400), "{wrong}");
         }
         assert!(origins.place(&HeaderMap::new(), "/x").unwrap().is_none());
+    }
+
+    #[test]
+    fn a_provider_s_own_server_stands_for_the_gateway_that_was_asked() {
+        let named = [("openai".to_owned(), "http://gateway:8000/v1".to_owned())];
+        let origins = Origins::new(named);
+        let (own, path) = ("https://api.openai.com", "/v1/models");
+        let by_host = "api.openai.com https://api.openai.com/ /v1/models";
+        assert_eq!(place(&origins, own, path).unwrap(), by_host);
+        let replayed = origins.clone().with_own(&BTreeSet::from(["openai".to_owned()]));
+        let by_name = "openai https://api.openai.com/v1 /models";
+        assert_eq!(place(&replayed, own, path).unwrap(), by_name);
+        let gateway = "openai http://gateway:8000/v1 /models";
+        assert_eq!(place(&replayed, "http://gateway:8000", path).unwrap(), gateway);
+        let both = origins.with_own(&BTreeSet::from(["api.openai.com".to_owned()]));
+        assert_eq!(place(&both, own, path).unwrap(), by_host);
     }
 }

@@ -417,7 +417,7 @@ impl LiveExchange<'_> {
         let readable =
             unreadable.is_none() || response.usage.is_some_and(|usage| usage.is_counted());
         let usage = response.usage.unwrap_or_default();
-        self.session.budget.count(&self.asked.request, usage, readable);
+        self.session.budget.count(&self.asked.request, &response, readable);
         let kept = Transmission { again: ticket.is_again, ..kept };
         // The program has got a key that a log cannot give to another request.
         let is_whole = !kept.masked;

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use hyper::http::{HeaderMap, header};
-use reqwest::{Client, Url, redirect};
+use reqwest::{Certificate, Client, Url, redirect};
 use retold::escaping::printable;
 use retold::model::providers::is_known_host;
 use retold::model::{Failure, FailureKind, NamedUrl, percent_decoded};
@@ -61,6 +61,17 @@ impl Upstreams {
     /// # Errors
     /// [`UpstreamError`].
     pub fn new(named: &BTreeMap<String, NamedUrl>) -> Result<Self, UpstreamError> {
+        Upstreams::trusting(named, &[])
+    }
+
+    /// The same, with files in PEM whose authorities are trusted besides those of this machine.
+    ///
+    /// # Errors
+    /// [`UpstreamError`].
+    pub fn trusting(
+        named: &BTreeMap<String, NamedUrl>,
+        files: &[Vec<u8>],
+    ) -> Result<Self, UpstreamError> {
         let named = named.iter().map(|(name, url)| Ok((upstream_name(name)?, base(name, url)?)));
         // The first provider wins: an application that installed another one earlier wanted that one.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -75,6 +86,8 @@ impl Upstreams {
                 .referer(false)
         };
         let made = |builder: reqwest::ClientBuilder| {
+            let authorities = files.iter().filter_map(|pem| Certificate::from_pem_bundle(pem).ok());
+            let builder = builder.tls_certs_merge(authorities.flatten());
             builder.build().map_err(|e| UpstreamError::Client(innermost(&e.without_url())))
         };
         Ok(Upstreams {

@@ -12,16 +12,25 @@ import sys
 from collections.abc import Callable
 from types import ModuleType
 
-from . import _aiohttp, _children, _grpc, _httpx, _sockets, _threads, _urllib3
+from . import _aiohttp, _children, _grpc, _http_client, _httpcore, _httpx, _sockets, _tasks, _threads, _urllib3
 
 #: By the module whose import is waited for.
 _PATCHES: dict[str, Callable[[ModuleType], None]] = {
     "httpx": _httpx.patch,
     "httpx2": _httpx.patch,
+    "httpcore": _httpcore.patch,
+    "httpcore2": _httpcore.patch,
+    "http.client": _http_client.patch,
     "urllib3": _urllib3.patch,
     "aiohttp": _aiohttp.patch,
     "grpc": _grpc.patch,
     "multiprocessing.spawn": _children.patch_spawn,
+    "multiprocessing.pool": _tasks.patch_pool,
+    "concurrent.futures.process": _tasks.patch_executor,
+    "loky.process_executor": _tasks.patch_executor,
+    "joblib.externals.loky.process_executor": _tasks.patch_executor,
+    "multiprocess.spawn": _children.patch_spawn,
+    "multiprocess.pool": _tasks.patch_pool,
 }
 #: Of the standard library, imported here in any case.
 _OWN = (_threads.patch, _children.patch)

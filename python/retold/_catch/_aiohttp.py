@@ -8,7 +8,7 @@ from typing import Any
 from .._asked import Asked
 from .._errors import BlockError
 from .._session import ANSWER, TOKEN, Session, active
-from ._tls import check_context
+from ._tls import check_context, check_proxy
 
 
 def patch(aiohttp: ModuleType) -> None:
@@ -45,13 +45,16 @@ def patch(aiohttp: ModuleType) -> None:
             check_context(getattr(req, "ssl", None), host)
         for name, value in session.headers(url.scheme, host, url.port):
             req.headers[name] = value.encode("latin-1").decode()
+        check_proxy(session, req.proxy, host)
         proxy, req.proxy = req.proxy, None
+        # By them connections are told apart: each server keeps a limit of its own. Nothing is sent to a proxy.
+        headers, req.proxy_headers = req.proxy_headers, {"server": f"{url.scheme}://{url.authority}"}
         # Only for the connection: the program sees its own address in the answer and in errors.
         req.url = URL.build(scheme="http", host=session.host, port=session.port, path="/")
         try:
             return await connect(self, req, *args, **kwargs)
         finally:
-            req.url, req.proxy = url, proxy
+            req.url, req.proxy, req.proxy_headers = url, proxy, headers
 
     start = aiohttp.ClientResponse.start
 

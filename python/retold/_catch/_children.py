@@ -1,41 +1,61 @@
-"""Child processes: programs get the variables, and Python processes that are spawned catch requests as we do."""
+"""Child processes get the variables of the block, and Python processes that `multiprocessing` starts are a part of it."""
 
 from __future__ import annotations
 
+import functools
 import os
 import subprocess
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
+from .._inheritance import environment
 from .._session import Session, activate, active
 
-#: The place of `env` among the positional arguments of `Popen`.
-_ENV = 10
+#: The place of the environment among positional arguments.
+_OF_POPEN, _OF_EXEC, _OF_FORK_EXEC = 11, 2, 5
 
 
 def patch() -> None:
-    """Patches `Popen`."""
-    begin = subprocess.Popen.__init__
+    """Patches what starts processes with an environment that is given; all others inherit that of C."""
+    subprocess.Popen.__init__ = _changed(subprocess.Popen.__init__, _OF_POPEN)  # type: ignore[method-assign]
+    for name in ("execve", "posix_spawn", "posix_spawnp"):
+        if hasattr(os, name):
+            setattr(os, name, _changed(getattr(os, name), _OF_EXEC))
+    try:
+        import _posixsubprocess as posix  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        return
+    # For those who start processes as `subprocess` does.
+    posix.fork_exec = _changed(posix.fork_exec, _OF_FORK_EXEC)
 
-    def begin_child(self: Any, *args: Any, **kwargs: Any) -> None:
+
+def _changed(start: Callable[..., Any], place: int) -> Callable[..., Any]:
+    """A function that starts a process with the variables of the block."""
+
+    @functools.wraps(start)
+    def start_child(*args: Any, **kwargs: Any) -> Any:
         session = active()
-        if session is not None and session.reaches_children:
-            given = args[_ENV] if len(args) > _ENV else kwargs.get("env")
-            env = dict(os.environ if given is None else given)
-            env.update(session.server.environment)
-            for name in session.server.unset:
-                env.pop(name, None)
-            if len(args) > _ENV:
-                args = (*args[:_ENV], env, *args[_ENV + 1 :])
-            else:
-                kwargs["env"] = env
-        begin(self, *args, **kwargs)
+        given = args[place] if len(args) > place else kwargs.get("env")
+        # The child has the environment of C where none is given, and nothing is changed that cannot be read.
+        if session is None or given is None or not session.reaches_children:
+            return start(*args, **kwargs)
+        if isinstance(given, Mapping):
+            env: Any = environment(session, given)
+        else:
+            split = dict(one.split(b"=", 1) for one in map(os.fsencode, given) if b"=" in one)
+            env = [os.fsencode(f"{name}={value}") for name, value in environment(session, split).items()]
+        if len(args) > place:
+            args = (*args[:place], env, *args[place + 1 :])
+        else:
+            kwargs["env"] = env
+        return start(*args, **kwargs)
 
-    subprocess.Popen.__init__ = begin_child  # type: ignore[method-assign]
+    return start_child
 
 
 def patch_spawn(spawn: ModuleType) -> None:
-    """Patches what `multiprocessing` tells a process that it spawns."""
+    """Patches what `multiprocessing` tells a process that it spawns; a server that forks them may be older than the block."""
     tell = spawn.get_preparation_data
 
     def tell_child(name: str) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from typing import Any
 from .._asked import SIZES, Asked
 from .._exchange import Exchange
 from .._session import ANSWER, Session, active
-from ._tls import check_context
+from ._seats import Seats, seats_of, within_room
+from ._tls import check_context, check_proxy
 
 #: The attribute of a transport with its own connections to the child process.
 _TWIN = "_retold_twin"
@@ -23,7 +24,17 @@ _SIZES = tuple(name.encode() for name in SIZES)
 
 def patch(httpx: ModuleType) -> None:
     """Patches the two transports that open connections."""
-    pool = httpx.Limits(max_connections=None, max_keepalive_connections=256)
+
+    def limits(transport: Any) -> Any:
+        """As many connections to the child process as the transport may have to a server."""
+        pool = transport._pool
+        # One connection of HTTP/2 takes many requests, and one to the child process takes one.
+        most = None if pool._http2 else pool._max_connections
+        return httpx.Limits(
+            max_connections=within_room(most),
+            max_keepalive_connections=pool._max_keepalive_connections,
+            keepalive_expiry=pool._keepalive_expiry,
+        )
 
     async def async_twin(session: Session, transport: Any) -> Any:
         """A transport that belongs to this process, to an event loop and to this session."""
@@ -32,7 +43,7 @@ def patch(httpx: ModuleType) -> None:
             # What belongs to a loop that has ended cannot be closed any more.
             if of is not None and of[:2] == key[:2]:
                 await aclose(made)
-            made = httpx.AsyncHTTPTransport(trust_env=False, limits=pool)
+            made = httpx.AsyncHTTPTransport(trust_env=False, limits=limits(transport))
             setattr(transport, _TWIN, (key, made))
         return made
 
@@ -48,6 +59,7 @@ def patch(httpx: ModuleType) -> None:
     def head(session: Session, request: Any, transport: Any) -> list[tuple[bytes, bytes]]:
         """The headers of the request as the child process gets it."""
         url = request.url
+        check_proxy(session, getattr(getattr(transport, "_pool", None), "_proxy_url", None), url.host)
         if url.scheme == "https":
             check_context(getattr(getattr(transport, "_pool", None), "_ssl_context", None), url.host)
         told = [(name.encode(), value.encode("latin-1")) for name, value in session.headers(url.scheme, url.host, url.port)]
@@ -67,8 +79,8 @@ def patch(httpx: ModuleType) -> None:
     class Body(httpx.SyncByteStream):  # type: ignore[misc, name-defined]
         """The body of an answer, as it comes."""
 
-        def __init__(self, exchange: Exchange) -> None:
-            self._exchange = exchange
+        def __init__(self, exchange: Exchange, seats: Seats) -> None:
+            self._exchange, self._seats, self._is_open = exchange, seats, True
 
         def __iter__(self) -> Iterator[bytes]:
             with as_errors_of_httpx(httpx.RemoteProtocolError):
@@ -76,6 +88,9 @@ def patch(httpx: ModuleType) -> None:
 
         def close(self) -> None:
             self._exchange.close()
+            if self._is_open:
+                self._is_open = False
+                self._seats.leave()
 
     @contextlib.contextmanager
     def as_errors_of_httpx(otherwise: type[Exception]) -> Iterator[None]:
@@ -89,13 +104,20 @@ def patch(httpx: ModuleType) -> None:
     def asked(session: Session, request: Any, transport: Any) -> Any:
         """The answer of the child process."""
         headers = [header for header in head(session, request, transport) if header[0].lower() not in _SIZES]
-        body, patience = b"".join(request.stream), request.extensions.get("timeout", {}).get("read")
-        with as_errors_of_httpx(httpx.ConnectError):
-            exchange = session.connections.ask(
-                request.method.encode(), request.url.raw_path, headers, body, patience
-            )
+        body, patience = b"".join(request.stream), request.extensions.get("timeout", {})
+        seats = seats_of(transport, limits)
+        if not seats.take(patience.get("pool")):
+            raise httpx.PoolTimeout("no connection of the pool became free")
+        try:
+            with as_errors_of_httpx(httpx.ConnectError):
+                exchange = session.connections.ask(
+                    request.method.encode(), request.url.raw_path, headers, body, patience.get("read")
+                )
+        except BaseException:
+            seats.leave()
+            raise
         extensions = {"http_version": b"HTTP/1.1", "reason_phrase": exchange.reason}
-        return httpx.Response(exchange.status, headers=exchange.headers, stream=Body(exchange), extensions=extensions)
+        return httpx.Response(exchange.status, headers=exchange.headers, stream=Body(exchange, seats), extensions=extensions)
 
     def taken(session: Session, request: Any) -> bool:
         url = request.url

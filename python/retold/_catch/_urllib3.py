@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 from .._asked import SIZES, Asked
 from .._hosts import origin
 from .._session import ANSWER, active
-from ._tls import check_certificate, check_context
+from ._seats import within_room
+from ._tls import check_certificate, check_context, check_proxy
 
 #: The attribute of a pool with its own connections to the child process.
 _TWIN = "_retold_twin"
@@ -24,7 +25,11 @@ def patch(urllib3: ModuleType) -> None:
     def twin(pool: Any, host: str, port: int) -> Any:
         made = getattr(pool, _TWIN, None)
         if made is None or made[0] != (os.getpid(), port):
-            own = pools.HTTPConnectionPool(host, port, timeout=pool.timeout, maxsize=64, retries=pool.retries)
+            # Its limits are those of the pool.
+            most = within_room(getattr(pool.pool, "maxsize", 1))
+            own = pools.HTTPConnectionPool(
+                host, port, timeout=pool.timeout, maxsize=most, block=pool.block, retries=pool.retries
+            )
             made = ((os.getpid(), port), own)
             setattr(pool, _TWIN, made)
         return made[1]
@@ -55,6 +60,7 @@ def patch(urllib3: ModuleType) -> None:
                 scheme, host, port = parts.scheme, parts.hostname or host, parts.port
                 path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
                 given = {name: value for name, value in now.headers.items() if name.lower() not in SIZES}
+        check_proxy(session, getattr(self, "proxy", None), host)
         if scheme == "https":
             if getattr(self, "cert_reqs", None) in ("CERT_NONE", 0):
                 check_context(False, host)

@@ -190,7 +190,8 @@ fn counts(usage: &Value) -> TokenCounts {
         prompt: usage["inputTokens"].as_u64().map(|input| input.saturating_add(cached)),
         completion: usage["outputTokens"].as_u64(),
         cached: read,
-        ..TokenCounts::default()
+        written,
+        reasoning: None,
     }
 }
 
@@ -326,6 +327,7 @@ mod tests {
             (usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens),
             (Some(35), Some(6), Some(20))
         );
+        assert_eq!(answer.extra["usage"], json!({"cache_creation_input_tokens": 10}));
     }
 
     #[test]

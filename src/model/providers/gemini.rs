@@ -245,6 +245,7 @@ impl Dialect for Gemini {
                 .map(|said| said.saturating_add(thoughts.unwrap_or(0))),
             cached: count("cachedContentTokenCount"),
             reasoning: thoughts,
+            written: None,
         };
         let reason = candidate["finishReason"].as_str().or(blocked);
         let mut fields = message_of(candidate);

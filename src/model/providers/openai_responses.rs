@@ -286,6 +286,7 @@ impl Dialect for OpenAiResponses {
             completion: usage["output_tokens"].as_u64(),
             cached: usage["input_tokens_details"]["cached_tokens"].as_u64(),
             reasoning: usage["output_tokens_details"]["reasoning_tokens"].as_u64(),
+            written: usage["input_tokens_details"]["cache_write_tokens"].as_u64(),
         };
         let reason = match (&reply["status"], reply["incomplete_details"]["reason"].as_str()) {
             // The word that means it everywhere else.

@@ -35,13 +35,16 @@ pub(super) struct TokenCounts {
     pub(super) completion: Option<u64>,
     pub(super) cached: Option<u64>,
     pub(super) reasoning: Option<u64>,
+    /// Tokens of the request that were written to the cache: kept beside the usage, under Anthropic's name, because they have a
+    /// price of their own.
+    pub(super) written: Option<u64>,
 }
 
 impl TokenCounts {
     pub(super) fn json(&self) -> Value {
-        let TokenCounts { prompt, completion, cached, reasoning } = self;
+        let TokenCounts { prompt, completion, cached, reasoning, written } = self;
         json!({"prompt_tokens": prompt, "completion_tokens": completion, "cached_tokens": cached,
-            "reasoning_tokens": reasoning})
+            "reasoning_tokens": reasoning, "cache_creation_input_tokens": written})
     }
 }
 

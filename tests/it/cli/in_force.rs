@@ -28,18 +28,18 @@ fn due(n: usize) -> Decided {
     all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// A place with the run `asked`, and the id of the run.
+/// A place with the run of the answers, and its id.
 fn place() -> (Place, String) {
     let place = Place::new();
     let line = |n: usize| {
         let request = json!({"model": "m", "messages": [{"role": "user", "content": format!("question {n}")}]});
         let text = format!("First: no. Confidence {n}. My vote is {}.", final_vote(n));
-        let label = json!({"person": format!("p{n}")});
-        json!({"call": format!("q/{n}"), "request": request, "response": {"content": text}, "label": label})
+        json!({"call": format!("q/{n}"), "request": request, "response": {"content": text}})
             .to_string()
     };
     place.write("answers.jsonl", (0..ANSWERS).map(line).collect::<Vec<_>>().join("\n"));
-    place.ok("import answers.jsonl --name asked");
+    place.ok("import answers.jsonl");
+    let run = place.json("log").0["runs"][0]["run"].as_str().unwrap().to_owned();
     let file = |name: &str, strategy: &str| {
         format!("parsers: [{{name: {name}, strategies: [{strategy}]}}]\n")
     };
@@ -47,12 +47,11 @@ fn place() -> (Place, String) {
     place.write("last.yaml", file("vote", "{one_of: ['yes', 'no'], pick: last}"));
     place.write("confidence.yaml", file("confidence", "{number: {}}"));
     for parsers in ["first.yaml", "last.yaml", "confidence.yaml"] {
-        place.ok(&format!("check asked --parsers {parsers} --accept"));
+        place.ok(&format!("check {run} --parsers {parsers} --accept"));
     }
     let labels: String = (0..ANSWERS).map(|n| format!("q/{n},polite\n")).collect();
     place.write("labels.csv", format!("call,value\n{labels}"));
-    place.ok("score label asked --by ada --from labels.csv");
-    let run = place.json("log asked").0["run"].as_str().unwrap().to_owned();
+    place.ok(&format!("score label {run} --by ada --from labels.csv"));
     (place, run)
 }
 
@@ -70,8 +69,8 @@ fn decided(list: &Value) -> Decided {
 
 #[test]
 fn a_table_has_it() {
-    let (place, _) = place();
-    let table = place.ok("table asked --table decisions --as jsonl");
+    let (place, run) = place();
+    let table = place.ok(&format!("table {run} --table decisions --as jsonl"));
     let mut found = vec![Decided::new(); ANSWERS];
     for row in table.lines().map(|row| serde_json::from_str::<Value>(row).unwrap()) {
         let name = row["name"].as_str().unwrap().to_owned();
@@ -82,14 +81,14 @@ fn a_table_has_it() {
     }
     assert_eq!(found, (0..ANSWERS).map(due).collect::<Vec<_>>());
     // It recorded none itself.
-    assert_eq!(place.ok("table asked --table decisions --as jsonl --recorded"), "");
+    assert_eq!(place.ok(&format!("table {run} --table decisions --as jsonl --recorded")), "");
 }
 
 #[test]
 fn an_audit_has_it() {
-    let (place, _) = place();
+    let (place, run) = place();
     for n in 0..ANSWERS {
-        let (audit, _) = place.json(&format!("audit asked q/{n}"));
+        let (audit, _) = place.json(&format!("audit {run} q/{n}"));
         let found = audit["in_force"].as_array().unwrap().iter();
         let found: Decided = found
             .map(|it| (it["name"].as_str().unwrap().to_owned(), it["value"].to_string()))
@@ -100,9 +99,9 @@ fn an_audit_has_it() {
 
 #[test]
 fn figures_and_agreement_have_it() {
-    let (place, _) = place();
+    let (place, run) = place();
     let figure = |text: &str| {
-        let said = place.args(&["stats", "asked", "--figure", text, "--json"]);
+        let said = place.args(&["stats", &run, "--figure", text, "--json"]);
         let said: Value = serde_json::from_str(&said.out).unwrap();
         let group = &said["figures"][0]["groups"][0];
         (group["draws"].as_u64().unwrap(), group["value"].as_f64().unwrap())
@@ -112,15 +111,15 @@ fn figures_and_agreement_have_it() {
     assert_eq!(figure("share of vote = yes independent"), (all, yes as f64 / ANSWERS as f64));
     assert_eq!(figure("mean of confidence independent"), (all, (ANSWERS - 1) as f64 / 2.0));
     assert_eq!(figure("share of ada = polite independent"), (all, 1.0));
-    let (found, _) = place.json("score agreement asked vote");
+    let (found, _) = place.json(&format!("score agreement {run} vote"));
     let raters = found["raters"].as_array().unwrap();
     assert_eq!(raters.len(), 2, "the two files named vote are two raters: {found}");
 }
 
 #[test]
 fn exports_have_it() {
-    let (place, _) = place();
-    place.ok("export asked trace.jsonl --as otlp");
+    let (place, run) = place();
+    place.ok(&format!("export {run} trace.jsonl --as otlp"));
     let trace = place.read("trace.jsonl");
     let mut found: BTreeMap<String, Decided> = BTreeMap::new();
     for line in trace.lines() {
@@ -153,17 +152,17 @@ fn exports_have_it() {
 fn pages_have_it() {
     let (place, run) = place();
     let served = Served::log(&place, "retold.db");
-    let (log, _) = place.json("log asked --kind RequestSent --most 1000");
+    let (log, _) = place.json(&format!("log {run} --kind RequestSent --most 1000"));
     for event in log["events"].as_array().unwrap() {
         let seq = &event["seq"];
         let exchange = served.json(&format!("/run/{run}/exchange/{seq}"));
-        let n = number(&exchange["data"]["call"]);
-        assert_eq!(decided(&exchange["data"]["accepted"]), due(n), "{exchange}");
+        let n = number(&exchange["call"]);
+        assert_eq!(decided(&exchange["accepted"]), due(n), "{exchange}");
         let why = served.json(&format!("/run/{run}/chain/{seq}"));
-        assert_eq!(decided(&why["data"]["accepted"]), due(n), "{why}");
-        let story = served.json(&format!("/run/{run}/participant/p{n}"));
-        assert_eq!(decided(&story["data"]["steps"][0]["accepted"]), due(n), "{story}");
-        let html = served.html(&format!("/run/{run}/participant/p{n}"));
+        assert_eq!(decided(&why["accepted"]), due(n), "{why}");
+        let story = served.json(&format!("/run/{run}/participant/q%2F{n}"));
+        assert_eq!(decided(&story["steps"][0]["accepted"]), due(n), "{story}");
+        let html = served.html(&format!("/run/{run}/participant/q%2F{n}"));
         assert!(html.contains(&format!("<code class=\"value\">{n}</code>")), "{html}");
     }
 }
@@ -171,15 +170,17 @@ fn pages_have_it() {
 #[test]
 fn comparisons_have_it_and_name_other_parsers() {
     let (place, run) = place();
-    place.ok("import answers.jsonl --name again");
-    place.ok("check again --parsers first.yaml --accept");
-    let (same, code) = place.json("diff asked again");
+    place.ok("import answers.jsonl");
+    let again = place.json("log").0["runs"].as_array().unwrap().last().unwrap()["run"].clone();
+    let again = again.as_str().unwrap();
+    place.ok(&format!("check {again} --parsers first.yaml --accept"));
+    let (same, code) = place.json(&format!("diff {run} {again}"));
     assert_eq!(code, 1);
     let alike = (0..ANSWERS).filter(|n| final_vote(*n) == "no").count();
     assert_eq!(same["deciders"][0]["name"], "vote", "{same}");
     // The confidence and the label are only in one.
     assert_eq!((&same["calls"]["decided"], alike > 0), (&json!(ANSWERS), true));
-    let said = place.run("diff asked again").out;
+    let said = place.run(&format!("diff {run} {again}")).out;
     let note = format!("`retold check {run} ");
     assert!(said.contains("note: vote was decided by vote@") && said.contains(&note), "{said}");
 }

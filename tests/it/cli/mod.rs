@@ -1,6 +1,7 @@
 //! The real program, used as a user would.
 
 mod abandoned;
+mod answers;
 mod as_of;
 mod asking;
 mod audits;

@@ -82,6 +82,9 @@ fn the_price_is_that_of_the_model_that_is_named() {
     };
     assert!((cost(&plain) - of(30.0, 60.0)).abs() < 1e-9, "{plain}");
     assert!((cost(&mini) - of(0.15, 0.6)).abs() < 1e-9, "{mini}");
+    let (gemini, _) = place.json("plan small.yaml --model gemini/gemini-2.5-flash");
+    assert!((cost(&gemini) - of(0.3, 2.5)).abs() < 1e-9, "{gemini}");
+    assert_eq!(gemini["forecast"]["prices_taken"], "2026-11-30");
     // Embeddings keep their own price, which has no tokens of answers.
     let deliberation = config("deliberation");
     let (plan, _) = place.json(&format!("plan {deliberation} --model gpt-4o-mini"));
@@ -93,13 +96,13 @@ fn the_price_is_that_of_the_model_that_is_named() {
     assert_eq!(plan[embedding], own[embedding]);
     assert!(plan.keys().filter(|name| !embeds(name)).all(|name| plan[name] != own[name]));
     // A model that `run` takes has a plan, whatever is known of its price.
-    for model in ["gemini/gemini-2.5-flash", "gemini-2.5-flash", "openai/my-own"] {
+    for model in ["gemini/my-own", "gemini-my-own", "openai/my-own"] {
         let (unknown, _) = place.json(&format!("plan small.yaml --model {model}"));
         let [of_it, of_plain] = [&unknown, &plain].map(|plan| &plan["forecast"]["prompt_tokens"]);
         assert_eq!((of_it, &unknown["forecast"]["cost"]), (of_plain, &Value::Null), "{unknown}");
     }
-    let text = place.ok("plan small.yaml --model gemini/gemini-2.5-flash");
-    assert!(text.contains("(the price of gemini/gemini-2.5-flash is not known)"), "{text}");
+    let text = place.ok("plan small.yaml --model gemini/my-own");
+    assert!(text.contains("(the price of gemini/my-own is not known)"), "{text}");
     let said = place.run("plan small.yaml --model my-17");
     assert_eq!(said.code, 2);
     assert!(

@@ -117,6 +117,62 @@ fn prices_cached_tokens_and_models_without_a_price() {
     assert_eq!(stats["saved"]["provider_cached"]["dollars"], 0.5);
 }
 
+/// What an answer costs depends on the host, the tier and what the provider's cache was used for.
+#[test]
+fn an_answer_costs_what_its_provider_takes_for_its_tokens() {
+    let place = Place::new();
+    let cassette = |url: &str, usage: &str| {
+        let body =
+            json!({"model": "m-1", "messages": [{"role": "user", "content": url}]}).to_string();
+        let answer = format!(
+            r#"{{"id":"c","object":"chat.completion","created":1,"model":"m-1","choices":[{{"index":0,"message":{{"role":"assistant","content":"x"}},"finish_reason":"stop"}}],{usage}}}"#
+        );
+        json!({"request": {"method": "POST", "uri": url, "body": body, "headers": {}},
+            "response": {"status": {"code": 200, "message": "OK"}, "headers": {}, "body": {"string": answer}}})
+    };
+    let usage = r#""usage":{"prompt_tokens":1000,"completion_tokens":100,"total_tokens":1100}"#;
+    let flex = format!(r#""service_tier":"flex",{usage}"#);
+    let written = r#""usage":{"prompt_tokens":1000,"completion_tokens":100,"total_tokens":1100,
+        "prompt_tokens_details":{"cached_tokens":200,"cache_write_tokens":300}}"#;
+    let [one, other] = [
+        "https://api.openai.com/v1/chat/completions",
+        "https://api.groq.com/openai/v1/chat/completions",
+    ];
+    let all = [
+        cassette(one, usage),
+        cassette(other, usage),
+        cassette(one, &flex),
+        cassette(one, written),
+    ];
+    place.write("c.json", json!({"version": 1, "interactions": all}).to_string());
+    place.write(
+        "prices.yaml",
+        "taken: 2026-11-01\nproviders:\n  openai:\n    hosts: [api.openai.com]\n    models:\n      m-*:\n      \
+         - {prompt: 10, cached: 1, written: 12.5, completion: 100}\n      - {service: flex, prompt: 5, completion: 50}\n  \
+         groq:\n    hosts: [api.groq.com]\n    models:\n      m-1: {prompt: 1, completion: 2}\n",
+    );
+    place.ok("import c.json");
+    let (stats, _) = place.json("stats latest --prices prices.yaml");
+    // $0.01 + $0.01; $0.001 + $0.0002; half of the first; 500 × 10, 200 × 1, 300 × 12.5 and 100 × 100 per million.
+    let due = 0.02 + 0.001_2 + 0.01 + 0.018_95;
+    assert!((stats["cost"]["dollars"].as_f64().unwrap() - due).abs() < 1e-12, "{}", stats["cost"]);
+    assert_eq!(stats["cost"]["prices_taken"], "2026-11-01");
+    assert_eq!(stats["saved"]["provider_cached"]["dollars"], 0.001_8);
+    let text = place.ok("stats latest --prices prices.yaml");
+    assert!(text.contains("cost $0.05 at list prices of 2026-11-01\n"), "{text}");
+    // Two answers of a batch, at half the price of m.
+    for (file, fixture) in [("in.jsonl", "rest_input"), ("out.jsonl", "rest_output")] {
+        let fixture = format!("{}/fixtures/batch/{fixture}.jsonl", env!("RETOLD_ROOT"));
+        place.write(file, std::fs::read_to_string(fixture).unwrap());
+    }
+    place.write("batch.yaml", "models:\n  m: [{prompt: 1, completion: 3}, {service: batch, prompt: 0.5, completion: 1.5}]\n");
+    place.ok("import in.jsonl out.jsonl");
+    let (stats, _) = place.json("stats latest --prices batch.yaml");
+    let answers = stats["tokens"]["counted"].as_f64().unwrap();
+    assert!(answers > 0.0);
+    assert_eq!(stats["cost"]["dollars"].as_f64().unwrap(), answers * 0.000_002);
+}
+
 #[test]
 fn a_fork_has_answers_of_its_parent_and_resumes_are_counted() {
     let place = Place::with_run();

@@ -1,4 +1,4 @@
-//! Recordings of Ruby's VCR, Betamax, langchain-tests, Polly.js and nock: each becomes a run that is
+//! Recordings of Ruby's VCR, Betamax, go-vcr, langchain-tests, Polly.js and nock: each becomes a run that is
 //! replayed, and no key is in the log.
 
 use serde_json::json;
@@ -12,6 +12,7 @@ const RECORDED: &[(&str, &str, &[&str])] = &[
     ("vcr/ruby.yml", "Hi", &["Hello", "Slow down", "Gr"]),
     ("vcr/betamax.json", "Hi", &["Hello"]),
     ("vcr/langchain.yaml.gz", "Bye", &["Ciao"]),
+    ("vcr/govcr.yaml", "Hi", &["Hello", "Slow down"]),
     ("vcr/documents.yaml", "Hi", &["Hello", "Hello again"]),
     ("har/polly.har", "Hi", &["Hello", "Hello again", "Third", "Fourth"]),
     ("har/polly.har.yaml", "yes", &["Hello"]),

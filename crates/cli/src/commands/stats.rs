@@ -25,7 +25,7 @@ use retold_figures::FigureTable;
 /// Show runs in numbers: what came out, tokens, cost, latency, methods.
 ///
 /// Failed attempts are counted by reason. Tokens and cost are those of the answers that were asked
-/// for in this run; cost is at the list prices of config/prices.yaml, and a model without a price is
+/// for in this run; cost is at the list prices of the day of each answer, and a model without a price is
 /// named, never counted as 0. Latency is by nearest rank, over the answers with a recorded
 /// time of 1 ms or more.
 ///
@@ -126,13 +126,13 @@ fn stats_of(
     let (log, run) = (view.log(), view.run());
     let mut reader = log.checked_reader()?;
     let started = select::run_start(&mut reader, run)?;
-    let mut totals = Totals::new(run);
+    let mut totals = Totals::new(run, prices);
     while totals.read_on(&mut reader)? {}
     totals.read_accepted(&mut log.checked_reader()?)?;
     totals.read_shards(&mut log.checked_reader()?)?;
     let (experiment, simulated) = (started.experiment, source.simulated);
     let outcome = outcome(&mut reader, run, totals.end())?;
-    let totals = totals.figures(prices, global.studies.parsers());
+    let totals = totals.figures(global.studies.parsers());
     Ok(StatsObject { experiment, outcome, simulated, totals })
 }
 

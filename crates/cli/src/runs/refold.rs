@@ -18,7 +18,7 @@ use crate::views::forecast::{ESTIMATED, forecast_text, new_calls_json};
 use crate::views::run_figures;
 use retold::compare::{FactChanges, FactRecord, fact_changes, recorded_facts};
 use retold::id::{CallPath, Sample};
-use retold::model::Prices;
+use retold::model::{Destinations, Prices};
 use retold::run::{DryRun, DryRunSettings, Finish, Forecast, Mode, OtherDecision};
 use retold_figures::{FigureRun, FigureTable, leading_tables};
 use retold_study::figures::figure_study;
@@ -62,6 +62,7 @@ pub(crate) fn refold(
     let settings = settings_of(global.studies, &started)?;
     let recorded = recorded_facts(&mut reader, source.run)?;
     let study = global.studies.find(&started.experiment);
+    let destinations = Destinations::of_run(false, &started.settings, &started.model);
     let (log, run) = (source.log.clone(), source.run);
     let session = StudyExecution::new(log, run, Mode::Rehearse, started, settings);
     let count = decisions.len() as u64;
@@ -91,7 +92,7 @@ pub(crate) fn refold(
         let tables = leading_tables(&mut runs, global.studies.parsers());
         figures = tables.map_err(figures_error)?.tables;
     }
-    let forecast = rehearsal.forecast(prices);
+    let forecast = rehearsal.forecast(prices, &destinations);
     let facts = fact_changes(recorded, now);
     Ok(RefoldResult { decisions: count, facts, rehearsal, forecast, figures })
 }

@@ -221,7 +221,7 @@ impl ReadyExecution {
             [] => None,
             _ => global.studies.shards_end(&started.experiment, &settings.experiment),
         };
-        let cost = CostSoFar::new(log.clone(), *run, prices.clone());
+        let cost = CostSoFar::new(log.clone(), *run, prices);
         let trace = session
             .trace
             .take()

@@ -107,8 +107,8 @@ fn read(
     global: &Global,
 ) -> Result<(Option<f64>, Vec<FigureTable>), CliError> {
     let (log, run) = (&concluded.log, concluded.run);
-    let totals = Totals::read(log.reader()?.as_mut(), run)?;
-    let cost = totals.figures(prices, global.studies.parsers()).all.cost;
+    let totals = Totals::read(log.reader()?.as_mut(), run, prices)?;
+    let cost = totals.figures(global.studies.parsers()).all.cost;
     let dollars = cost.dollars.filter(|_| cost.is_complete && !concluded.simulated);
     let figures = match concluded.outcome() {
         "finished" => leading(&[RunSelection { log: log.clone(), run }], global)?,

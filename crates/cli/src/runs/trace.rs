@@ -231,19 +231,18 @@ impl Trace {
 pub(crate) struct CostSoFar {
     log: Log,
     totals: Totals,
-    prices: Prices,
 }
 
 impl CostSoFar {
-    pub(crate) fn new(log: Log, run: RunId, prices: Prices) -> Self {
-        CostSoFar { log, totals: Totals::new(run), prices }
+    pub(crate) fn new(log: Log, run: RunId, prices: &Prices) -> Self {
+        CostSoFar { log, totals: Totals::new(run, prices) }
     }
 
     /// In US dollars; `None` if that is not known.
     fn dollars(&mut self) -> Result<Option<f64>, LogError> {
         let mut reader = self.log.reader()?;
         while self.totals.read_on(reader.as_mut())? {}
-        let cost = self.totals.figures(&self.prices, &Parsers::default()).all.cost;
+        let cost = self.totals.figures(&Parsers::default()).all.cost;
         Ok(cost.dollars.filter(|_| cost.is_complete))
     }
 }

@@ -5,13 +5,14 @@ use std::fmt::Write;
 use crate::output::{count_of, group_digits};
 use retold::escaping::printable;
 use retold::run::{Forecast, ModelForecast, NewCall, WhyNew};
+use retold::totals::at_prices;
 use serde_json::{Value, json};
 
 /// The new calls, as JSON.
 pub(crate) fn new_calls_json(calls: &[NewCall]) -> Vec<Value> {
     let call = |call: &NewCall| {
-        let NewCall { call, sample, why, follows_new, model, .. } = call;
-        json!({"call": call, "sample": sample, "why": why, "foretold": follows_new, "model": model})
+        let NewCall { call, sample, why, follows_new, order, .. } = call;
+        json!({"call": call, "sample": sample, "why": why, "foretold": follows_new, "model": order.model})
     };
     calls.iter().map(call).collect()
 }
@@ -21,8 +22,16 @@ pub(crate) const ESTIMATED: &str = "tokens, estimated from the recorded answers"
 
 /// How many calls are new, and why; their tokens, and where these come from, and cost by model.
 pub(crate) fn forecast_text(forecast: &Forecast, tokens: &str) -> String {
-    let Forecast { known, foretold, prompt_tokens, completion_tokens, uncounted, models, cost } =
-        forecast;
+    let Forecast {
+        known,
+        foretold,
+        prompt_tokens,
+        completion_tokens,
+        uncounted,
+        models,
+        cost,
+        prices_taken,
+    } = forecast;
     let mut text = String::new();
     // Writing to a string cannot fail, here and below.
     for (why, calls) in known {
@@ -38,7 +47,7 @@ pub(crate) fn forecast_text(forecast: &Forecast, tokens: &str) -> String {
     if models.is_empty() {
         return text;
     }
-    let _ = writeln!(text, "{tokens}, and US dollars at list prices");
+    let _ = writeln!(text, "{tokens}, and US dollars {}", at_prices(prices_taken.as_deref()));
     let width = models.keys().map(|model| model.chars().count()).max().unwrap_or(0).clamp(5, 40);
     for (model, of) in models {
         let ModelForecast { calls, prompt_tokens, completion_tokens, uncounted, cost } = of;

@@ -6,12 +6,14 @@
 //! mean of contribution by round, condition clustered by game
 //! changed(before.vote, after.vote) by condition
 //! mean of contribution clustered by game per cluster
+//! accuracy of answer against gold by model
 //! ```
 //!
 //! A name is that of a field of a study's own tables, of a decision, of a fact, or of a field of either. A figure is computed
 //! for each group with the same labels, and compared along the label that is named last: with the baseline, if there is one.
 
 mod file;
+mod grade;
 mod parse;
 
 use std::fmt;
@@ -20,6 +22,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use file::FiguresFile;
+pub use grade::Grade;
+pub(crate) use grade::is_right;
 pub use parse::DefinitionError;
 
 use crate::FigureKind;
@@ -79,6 +83,17 @@ pub enum Measure {
         /// The name of the values after.
         after: String,
     },
+    /// How good values are whose right one is known.
+    Graded {
+        /// The quantity.
+        grade: Grade,
+        /// The name of the values.
+        of: String,
+        /// The label with the right one, or with a list of those that are.
+        against: String,
+        /// True if capital letters count like small ones.
+        ignores_case: bool,
+    },
 }
 
 /// How a value is compared.
@@ -124,6 +139,9 @@ impl Measure {
             Measure::Share { .. } | Measure::EachShare { .. } | Measure::Changed { .. } => {
                 FigureKind::Share
             }
+            Measure::Graded { grade: Grade::Accuracy, .. } => FigureKind::Share,
+            // A call may count in part.
+            Measure::Graded { .. } => FigureKind::Proportion,
             Measure::Mean { .. } => FigureKind::Mean,
         }
     }
@@ -131,9 +149,10 @@ impl Measure {
     /// The names of its values.
     pub fn names(&self) -> Vec<&str> {
         match self {
-            Measure::Share { of, .. } | Measure::EachShare { of } | Measure::Mean { of } => {
-                vec![of]
-            }
+            Measure::Share { of, .. }
+            | Measure::EachShare { of }
+            | Measure::Mean { of }
+            | Measure::Graded { of, .. } => vec![of],
             Measure::Changed { before, after } => vec![before, after],
         }
     }
@@ -195,6 +214,10 @@ impl fmt::Display for FigureDefinition {
             Measure::Mean { of } => write!(f, "mean of {}", name(of))?,
             Measure::Changed { before, after } => {
                 write!(f, "changed({}, {})", name(before), name(after))?;
+            }
+            Measure::Graded { grade, of, against, ignores_case } => {
+                write!(f, "{grade} of {} against {}", name(of), name(against))?;
+                f.write_str(if *ignores_case { " ignoring case" } else { "" })?;
             }
         }
         if !self.by.is_empty() {

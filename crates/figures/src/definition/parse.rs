@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use retold::escaping::printable;
 
-use super::{Clustering, CountedUnit, FigureDefinition, Measure, ValueComparison};
+use super::{Clustering, CountedUnit, FigureDefinition, Grade, Measure, ValueComparison};
 
 /// The most characters of a figure that are read.
 const LONGEST: usize = 2_000;
@@ -61,7 +61,7 @@ impl DefinitionError {
 const SYMBOLS: &[char] = &[',', '(', ')', '=', '!', '<', '>'];
 
 /// Words that a name must be quoted to be.
-const KEYWORDS: [&str; 5] = ["by", "against", "clustered", "independent", "per"];
+const KEYWORDS: [&str; 6] = ["against", "by", "clustered", "ignoring", "independent", "per"];
 
 /// A name as it has to be written down.
 pub(super) fn quote(name: &str) -> String {
@@ -255,7 +255,23 @@ impl<'a> Reading<'a> {
             self.punctuation(")", "`)`")?;
             return Ok(Measure::Changed { before, after });
         }
-        Err(self.syntax_error("`share of`, `mean of` or `changed(`"))
+        if let Some(Token::Word(word)) = self.peek()
+            && let Some(grade) = Grade::from_word(word)
+        {
+            self.next += 1;
+            self.keyword("of", "`of`")?;
+            let of = self.name("the name of a decision")?;
+            self.keyword("against", "`against`")?;
+            let against = self.name("the label with the right value")?;
+            let ignores_case = self.word("ignoring");
+            if ignores_case {
+                self.keyword("case", "`case`")?;
+            }
+            return Ok(Measure::Graded { grade, of, against, ignores_case });
+        }
+        Err(self.syntax_error(
+            "`share of`, `mean of`, `changed(`, `accuracy of`, `majority of` or `pass@5 of`",
+        ))
     }
 
     fn counted_unit(&mut self) -> Result<CountedUnit, DefinitionError> {
@@ -296,6 +312,10 @@ mod tests {
             ("share of vote", None),
             ("share of vote = yes by day, condition against \"no talk\" clustered by pair", None),
             ("share of vote by condition against control", None),
+            ("accuracy of answer against gold by model", None),
+            ("accuracy of answer against gold ignoring case clustered by item", None),
+            ("pass@5 of answer against gold", None),
+            ("majority of \"against\" against \"by\" independent", None),
             ("share of vote by condition independent", None),
             ("mean of sum by day clustered by game per cluster", None),
             ("mean of sum per answer", Some("mean of sum")),
@@ -328,6 +348,9 @@ mod tests {
             "mean of x per game",
             "mean of x against control",
             "mean of x by condition against",
+            "accuracy of answer",
+            "accuracy of answer against gold ignoring spaces",
+            "pass@0 of answer against gold",
         ];
         let errors: Vec<String> =
             wrong.map(|text| text.parse::<FigureDefinition>().unwrap_err().to_string()).into();

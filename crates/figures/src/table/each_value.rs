@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use retold::escaping::printable;
 use serde_json::Value;
 
-use super::gather::{Counted, GroupDraws};
+use super::counted::{Counted, GroupDraws};
 use super::group::GroupValue;
 use super::value_name::name_of;
 use crate::ClusteredDraws;

@@ -130,6 +130,7 @@ impl SeenValues {
             Measure::Share { .. }
             | Measure::EachShare { .. }
             | Measure::Mean { .. }
+            | Measure::Graded { .. }
             | Measure::Changed { .. } => {}
         }
     }

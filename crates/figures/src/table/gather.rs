@@ -8,13 +8,15 @@ use retold::log::{AskedModels, LogError, Reader};
 use serde_json::Value;
 
 use super::compared::{GroupPairs, compared_groups};
+use super::counted::{Counted, GroupDraws};
 use super::each_value::EachValue;
 use super::finding::{FigureFinding, SeenValues};
+use super::graded::GradedCalls;
 use super::group::GroupValue;
 use super::label::{CountedRun, MODEL, RUN, label_of, setting_of};
+use super::value_name::name_of;
 use super::{ClusteringUsed, ComparedGroups, FigureGroup, FigureTable, FiguresError};
-use crate::ClusteredDraws;
-use crate::definition::{Clustering, CountedUnit, FigureDefinition, Measure};
+use crate::definition::{Clustering, CountedUnit, FigureDefinition, Grade, Measure, is_right};
 use crate::difference::{correct, difference};
 use crate::recorded::{FoundValue, Observation, RunCensus, SourceError, ValueSource};
 
@@ -24,28 +26,12 @@ const MOST_GROUPS: usize = 1_000;
 /// The largest number that a mean counts: the squares of larger ones could not be summed up.
 const LARGEST: f64 = 1e100;
 
-/// The draws of one group.
-#[derive(Debug, Default)]
-pub(super) struct GroupDraws {
-    pub(super) draws: ClusteredDraws,
-    pub(super) missing: u64,
-    pub(super) fallback: u64,
-}
-
 /// The two values of a participant.
 #[derive(Debug, Default)]
 struct ParticipantValues {
     cluster: String,
     before: Option<Counted<Value>>,
     after: Option<Counted<Value>>,
-}
-
-/// A draw as a group counts it: a value, nothing, or a last resort.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Counted<T> {
-    Value(T),
-    Missing,
-    Fallback,
 }
 
 /// A figure while its draws are gathered.
@@ -67,6 +53,8 @@ pub(super) struct FigureGathering<'a> {
     participants: BTreeMap<(Vec<GroupValue>, [GroupValue; 2]), ParticipantValues>,
     /// For the share of each value.
     each_value: EachValue,
+    /// For grades of the samples of a call.
+    graded: GradedCalls,
     models: AskedModels,
     /// Values so far, which number those that are independent.
     values: u64,
@@ -107,7 +95,12 @@ impl<'a> FigureGathering<'a> {
             Some(Clustering::By(label)) => Some(label),
             Some(Clustering::Independent) | None => None,
         };
-        if let Some(label) = definition.by.iter().chain(clustered).find(|label| !is_there(label)) {
+        let against = match &definition.measure {
+            Measure::Graded { against, .. } => Some(against),
+            _ => None,
+        };
+        let mut named_labels = definition.by.iter().chain(clustered).chain(against);
+        if let Some(label) = named_labels.find(|label| !is_there(label)) {
             if let Some(setting) = setting_of(label) {
                 return Err(SourceError::Setting {
                     figure: figure(),
@@ -165,6 +158,7 @@ impl<'a> FigureGathering<'a> {
             groups: BTreeMap::new(),
             participants: BTreeMap::new(),
             each_value: EachValue::default(),
+            graded: GradedCalls::default(),
             models: AskedModels::default(),
             values: 0,
             shared: 0,
@@ -217,6 +211,27 @@ impl<'a> FigureGathering<'a> {
                 if self.each_value.groups() <= MOST_GROUPS {
                     self.each_value.add(group, &cluster, found);
                 }
+            } else if let Measure::Graded { grade, against, ignores_case, .. } =
+                &self.definition.measure
+            {
+                let right = label_of(observation, against, run, &mut self.models, reader)?;
+                match (found, right.text(), observation) {
+                    (FoundValue::Fallback, ..) => self.count(group, &cluster, Counted::Fallback),
+                    (
+                        FoundValue::Value(value),
+                        Some(right),
+                        Observation::Decision { question, .. },
+                    ) => {
+                        let is_right = is_right(value, right, *ignores_case);
+                        if *grade == Grade::Accuracy {
+                            self.count(group, &cluster, Counted::Value(share(is_right)));
+                        } else {
+                            let call = (run.group.clone(), question.call.to_string());
+                            self.graded.add(group, call, cluster, name_of(value), is_right);
+                        }
+                    }
+                    _ => self.count(group, &cluster, Counted::Missing),
+                }
             } else if let Measure::Changed { .. } = self.definition.measure {
                 let participant =
                     label_of(observation, &self.participant, run, &mut self.models, reader)?;
@@ -258,9 +273,10 @@ impl<'a> FigureGathering<'a> {
             Measure::Share { comparison, value: written, .. } => {
                 comparison.holds(value, written).map(share)
             }
-            Measure::EachShare { .. } | Measure::Mean { .. } | Measure::Changed { .. } => {
-                value.as_f64().filter(|value| value.abs() <= LARGEST)
-            }
+            Measure::EachShare { .. }
+            | Measure::Mean { .. }
+            | Measure::Graded { .. }
+            | Measure::Changed { .. } => value.as_f64().filter(|value| value.abs() <= LARGEST),
         };
         draw.map_or(Counted::Missing, Counted::Value)
     }
@@ -276,6 +292,11 @@ impl<'a> FigureGathering<'a> {
                 _ => Counted::Missing,
             };
             self.count(group, &values.cluster, draw);
+        }
+        if let Measure::Graded { grade, .. } = &self.definition.measure {
+            for (group, cluster, draw) in std::mem::take(&mut self.graded).draws(*grade) {
+                self.count(group, &cluster, draw);
+            }
         }
         let figure = self.definition.to_string();
         if let Some((most, such_as)) = self.each_value.too_many() {
@@ -316,7 +337,10 @@ impl<'a> FigureGathering<'a> {
         let groups = self.groups.iter().map(of_group).collect();
         let of_each = match &self.definition.measure {
             Measure::EachShare { of } => Some(of.clone()),
-            Measure::Share { .. } | Measure::Mean { .. } | Measure::Changed { .. } => None,
+            Measure::Share { .. }
+            | Measure::Mean { .. }
+            | Measure::Graded { .. }
+            | Measure::Changed { .. } => None,
         };
         let labels = self.definition.by.len();
         let against = self.definition.against.as_deref();

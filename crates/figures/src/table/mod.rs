@@ -1,9 +1,11 @@
 //! A figure of recorded runs: its value in each group of calls, and the differences between groups.
 
 mod compared;
+mod counted;
 mod each_value;
 mod finding;
 mod gather;
+mod graded;
 mod group;
 mod label;
 mod leading;

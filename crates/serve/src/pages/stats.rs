@@ -24,7 +24,7 @@ pub(super) fn page(of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     let (site, run) = (of.asked.site.clone(), of.head.run);
     let stand = of.asked.site.counted.stand((run, of.head.head.seq), move |progress| {
         let mut reader = site.reader()?;
-        let mut totals = Totals::new(run);
+        let mut totals = Totals::new(run, &site.prices);
         let wrong = loop {
             match totals.read_on(reader.as_mut()) {
                 Ok(true) => progress.at(totals.end().0),
@@ -47,7 +47,7 @@ pub(super) fn page(of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
         JobState::Failed(why) => Err(PageError::NotFound(why.to_string())),
         JobState::Done(counted) => {
             let RunTotals { totals, wrong } = &*counted;
-            let figures = totals.figures(&site.prices, site.studies.parsers());
+            let figures = totals.figures(site.studies.parsers());
             let read = figures.events;
             let notices = wrong.iter().map(|why| {
                 let text = format!("These are the numbers up to event {read}: {why}");

@@ -99,6 +99,8 @@ struct Totals {
     /// The cost at list prices, as far as it is known, and whether it is known of all answers.
     dollars: Option<f64>,
     is_whole_cost: bool,
+    /// The day on which the prices were taken, if their file says it.
+    prices_taken: Option<String>,
     answers: u64,
     /// How many of the answers were recorded before, in this run or another.
     reused: u64,
@@ -233,7 +235,8 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
         choices.truncate(MOST_CHOICES);
         choices
     };
-    let (dollars, is_whole_cost) = roll.cost(&of.asked.site.prices);
+    let (dollars, is_whole_cost) = roll.questions.cost();
+    let prices_taken = of.asked.site.prices.taken().map(str::to_owned);
     let list = |one: &Option<String>| one.iter().cloned().collect::<Vec<String>>();
     let times = roll.times();
     let live = (can_grow && !has_after).then(|| {
@@ -271,6 +274,7 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
             failed: roll.questions.failures(),
             dollars,
             is_whole_cost,
+            prices_taken,
             answers: count("ResponseReceived") + count("AnswerReused"),
             reused: count("AnswerReused"),
             decisions: count("DecisionMade"),

@@ -207,9 +207,8 @@ fn cost(source: &TableSource<'_>, row: RowQuestions<'_>) -> (Option<f64>, bool) 
         if question.status != QuestionStatus::Answered || question.is_reused {
             continue;
         }
-        let usage = question.usage();
-        match source.prices.get(&question.model).filter(|_| usage.is_counted()) {
-            Some(price) => sum = Some(sum.unwrap_or(0.0) + price.cost(usage)),
+        match question.cost {
+            Some(cost) => sum = Some(sum.unwrap_or(0.0) + cost),
             None => is_whole = false,
         }
     }

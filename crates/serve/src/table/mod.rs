@@ -9,10 +9,7 @@ mod lanes;
 mod rows;
 mod sorting;
 
-use std::collections::BTreeMap;
-
 use retold::id::{Seq, Time};
-use retold::model::{Price, Prices};
 use serde::Serialize;
 
 pub(crate) use cells::TableCell;
@@ -30,19 +27,11 @@ pub(crate) struct TableSource<'a> {
     roll: &'a EventColumns,
     /// The decisions that are in force.
     decisions: &'a DecisionColumns,
-    /// By the text of a model.
-    prices: BTreeMap<u32, Price>,
 }
 
 impl<'a> TableSource<'a> {
-    pub(crate) fn new(
-        roll: &'a EventColumns,
-        decisions: &'a DecisionColumns,
-        prices: &Prices,
-    ) -> Self {
-        let models = roll.questions.models();
-        let prices = models.filter_map(|model| Some((model, prices.price(roll.text(model))?)));
-        TableSource { roll, decisions, prices: prices.collect() }
+    pub(crate) fn new(roll: &'a EventColumns, decisions: &'a DecisionColumns) -> Self {
+        TableSource { roll, decisions }
     }
 
     /// The question at a place.

@@ -326,6 +326,11 @@ fn key(node: LocatedValue) -> Result<String, YamlProblem> {
         Value::Bool(value) => Ok(value.to_string()),
         Value::Null => Ok("null".to_owned()),
         Value::Bytes(bytes) => String::from_utf8(bytes).map_err(YamlProblem::FieldNotUtf8),
+        // A text of a class of its own (`istr` of aiohttp), made from the only item.
+        Value::List(items) if items.len() == 1 => match items.into_iter().next() {
+            Some(item) if !matches!(item.value, Value::List(_)) => key(item),
+            _ => Err(YamlProblem::FieldKind("a list")),
+        },
         other => Err(YamlProblem::FieldKind(other.kind())),
     }
 }

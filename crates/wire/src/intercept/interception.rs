@@ -68,6 +68,13 @@ impl Interception {
         Interception { authority, named, tunnels, live, reported: Mutex::default(), here }
     }
 
+    /// Refuses all other hosts too, unless it is live: the program names those that it may reach.
+    #[must_use]
+    pub fn refusing_others(mut self) -> Self {
+        self.tunnels = self.tunnels.filter(|_| self.live);
+        self
+    }
+
     /// The certificate that a program has to trust, if connections are opened.
     pub fn pem(&self) -> Option<&str> {
         self.authority.as_ref().map(Authority::pem)

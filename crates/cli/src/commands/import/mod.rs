@@ -1,5 +1,6 @@
 //! `retold import`.
 
+mod columns;
 mod original;
 mod traffic;
 mod unrecognised;
@@ -28,6 +29,7 @@ use retold::run::clock;
 use retold_traffic::{BEGINNING, Format};
 use retold_wire::{PROGRAM, ProgramSettings};
 
+use columns::{ColumnArgs, ReadTable};
 use traffic::TrafficArgs;
 use unrecognised::format_error;
 
@@ -41,10 +43,10 @@ use unrecognised::format_error;
 /// its content.
 ///
 /// What another tool recorded becomes a run like those of `retold record`, which
-/// `retold replay RUN -- CMD` serves: cassettes of vcrpy, langchain-tests, Ruby's VCR and Betamax, HTTP
+/// `retold replay RUN -- CMD` serves: cassettes of vcrpy, go-vcr, langchain-tests, Ruby's VCR and Betamax, HTTP
 /// Archives (HAR) and the recordings of Polly.js, recordings of nock, the files of OpenAI's and
 /// Anthropic's batches, and logs of Inspect AI and of Simon Willison's llm. Traces of OpenTelemetry are shown
-/// and parsed, but not replayed. What a run cannot represent is listed. The input, output and error files of a batch are given together, and so are those of a batch
+/// and parsed, but not replayed. Of any other CSV, JSON Lines or JSON, `--answer` and `--prompt` name the columns. What a run cannot represent is listed. The input, output and error files of a batch are given together, and so are those of a batch
 /// that continued it.
 ///
 /// `retold import EXPERIMENT FOLDER` runs the experiment with the settings found in the folder, and
@@ -66,6 +68,8 @@ pub(crate) struct Args {
     format: Option<FormatArg>,
     #[command(flatten)]
     traffic: TrafficArgs,
+    #[command(flatten)]
+    columns: ColumnArgs,
 }
 
 /// The formats that can be imported.
@@ -77,7 +81,7 @@ enum FormatArg {
     Exchanges,
     /// A cassette of retold.
     Cassette,
-    /// A cassette of vcrpy, in YAML or JSON, or of langchain-tests.
+    /// A cassette of vcrpy, in YAML or JSON, of go-vcr, or of langchain-tests.
     Vcrpy,
     /// A cassette of Ruby's VCR or of Betamax, in YAML or JSON.
     Vcr,
@@ -114,7 +118,16 @@ impl FormatArg {
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { file, more, resume, format, traffic } = args;
+    let Args { file, more, resume, format, traffic, columns } = args;
+    if columns.is_given() {
+        traffic.refuse_unused()?;
+        if !more.is_empty() {
+            let message = "tables whose columns are named are imported one by one";
+            return Err(CliError::usage(message).hint(NOTHING_IMPORTED));
+        }
+        let ReadTable { exchanges: read, without_answer } = columns.read(&file)?;
+        return exchanges(read, without_answer, &file.display().to_string(), global, output);
+    }
     let is_original = format.is_none() && !file.exists();
     if let ([original], true) = (more.as_slice(), is_original || resume.is_some()) {
         let experiment = file.to_string_lossy();
@@ -180,7 +193,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
                 None => format_error(&shown, &begin, error),
             })?;
             alone(&shown)?;
-            exchanges(read, &shown, global, output)
+            exchanges(read, 0, &shown, global, output)
         }
     }
 }
@@ -248,27 +261,25 @@ fn key(recording: &Recording, file: &Path, global: &Global) -> Result<String, Cl
 /// Imports bare exchanges.
 fn exchanges(
     exchanges: Exchanges,
+    without_answer: u64,
     shown: &str,
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
     let (run, count, simulated) = (new_run_id()?, exchanges.count, exchanges.simulated);
-    let dropped = exchanges.labels_dropped;
     exchanges.store(global.open_or_create()?.as_ref(), run)?;
     if output.is_json() {
         output.object(&json!({
-            "run": run, "exchanges": count, "simulated": simulated, "labels_dropped": dropped,
+            "run": run, "exchanges": count, "simulated": simulated, "rows_without_answer": without_answer,
         }))?
     } else {
         let said = if simulated { select::SIMULATED } else { "" };
         let count = count_of(count, "exchange");
-        let dropped = match dropped {
+        let left_out = match without_answer {
             0 => String::new(),
-            n => {
-                format!("{} dropped: a failed call has no answer to label\n", count_of(n, "label"))
-            }
+            n => format!("left out: {} without an answer\n", count_of(n, "row")),
         };
-        output.text(&format!("run {run}: {count} imported from {shown}\n{said}{dropped}"))?;
+        output.text(&format!("run {run}: {count} imported from {shown}\n{said}{left_out}"))?;
     }
     Ok(Status::Fine)
 }

@@ -50,14 +50,14 @@ pub(super) fn of_newest(
     for RunHead { run, head, .. } in heads.iter().rev() {
         let Some(after) = left.checked_sub(opening + head.seq.0) else { continue };
         left = after;
-        let totals = match Totals::read(reader, *run) {
+        let totals = match Totals::read(reader, *run, &prices) {
             Ok(totals) => totals,
             Err(error) => {
                 found.insert(*run, Err(error));
                 continue;
             }
         };
-        let all = totals.figures(&prices, global.studies.parsers()).all;
+        let all = totals.figures(global.studies.parsers()).all;
         // Where the beginning is missing, nobody can tell.
         let started = retold::run::run_start(reader, *run).ok();
         let is_known =

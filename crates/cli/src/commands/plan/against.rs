@@ -21,7 +21,7 @@ use crate::views::forecast::{ESTIMATED, forecast_text, new_calls_json};
 use retold::escaping::printable;
 use retold::event::RunStarted;
 use retold::members::Members;
-use retold::model::{Answerer, Prices, RequestForm};
+use retold::model::{Answerer, Destinations, Prices, RequestForm};
 use retold::run::{DryRun, DryRunSettings, Finish, Forecast, Mode, latest_start};
 use retold_study::config::ModelKind;
 use retold_study::study::StudySettings;
@@ -45,6 +45,7 @@ pub(super) fn show(
     let RunSelection { log, run } = selected;
     let simulated = started.is_simulated();
     let experiment = started.experiment.clone();
+    let destinations = Destinations::of_run(false, &started.settings, &started.model);
     let model = model_of(&started, &settings, global)?;
     let is_answered = model.is_some();
     let session = StudyExecution {
@@ -56,7 +57,7 @@ pub(super) fn show(
         Finish::Stopped(stop) => return Err(stop.into()),
         Finish::Finished | Finish::EndOfRecord | Finish::Closed(_) => DryRun::default(),
     };
-    let forecast = found.forecast(prices);
+    let forecast = found.forecast(prices, &destinations);
     if output.is_json() {
         output.object(&object(args, run.to_string().as_str(), &found, &forecast, simulated))?;
     } else {

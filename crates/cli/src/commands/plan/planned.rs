@@ -47,8 +47,10 @@ impl NamedPrice {
         if ModelKind::from_name(model).is_some() {
             return Ok(NamedPrice::Own);
         }
-        let name = ApiKind::in_name(model).map_or(model, |(_, name)| name);
-        let price = prices.price(name);
+        let (api, name) =
+            ApiKind::in_name(model).map_or((None, model), |(api, name)| (Some(api), name));
+        let price =
+            prices.price(name, api.and_then(|api| api.access().provider.hosts().next())).cloned();
         if price.is_some() || name != model || ApiKind::of_model(name).is_some() {
             return Ok(NamedPrice::OfModel(price));
         }
@@ -69,19 +71,19 @@ impl PlannedRun {
         global: &Global,
     ) -> Result<Self, CliError> {
         let mut reader = selected.checked_reader()?;
-        let totals = Totals::read(&mut reader, selected.run)?;
         let parsers = global.studies.parsers();
-        let models = totals.figures(prices, parsers).models;
         let named = args.model.as_deref().map(|model| NamedPrice::new(model, prices));
         let (prices, is_known, is_unknown) = match named.transpose()? {
             Some(NamedPrice::OfModel(price)) => {
-                (at_price(prices, price, models.keys()), price.is_some(), price.is_none())
+                let (is_known, is_unknown) = (price.is_some(), price.is_none());
+                (prices.with_one_for_all(price), is_known, is_unknown)
             }
             Some(NamedPrice::Own) | None => (prices.clone(), false, false),
         };
+        let totals = Totals::read(&mut reader, selected.run, &prices)?;
         let priced_as = args.model.clone().filter(|_| is_known);
         let without_price = args.model.clone().filter(|_| is_unknown);
-        let figures = totals.figures(&prices, parsers);
+        let figures = totals.figures(parsers);
         let tables = args.figures.tables(std::slice::from_ref(selected), global)?;
         let intervals = tables.iter().flat_map(FigureTable::expected_intervals).collect();
         let finding = |table: &FigureTable| Some((table.title(), table.finding.clone()?));
@@ -119,23 +121,10 @@ impl PlannedRun {
     }
 }
 
-/// The price of each of these models: the given one for all that answer in text. Embeddings keep their own: their answers cost
-/// nothing.
-fn at_price<'m>(
-    prices: &Prices,
-    price: Option<Price>,
-    models: impl Iterator<Item = &'m String>,
-) -> Prices {
-    let of = |model: &String| match prices.price(model) {
-        Some(own) if own.completion <= 0.0 => Some(own),
-        _ => price,
-    };
-    Prices { models: models.filter_map(|model| Some((model.clone(), of(model)?))).collect() }
-}
-
 /// What another run like this one would be asked for, as a forecast: also what this one shares with its parent or with other runs.
 fn forecast(figures: &Figures) -> Forecast {
-    let mut all = Forecast { cost: complete(&figures.all), ..Forecast::default() };
+    let (cost, prices_taken) = (complete(&figures.all), figures.all.cost.prices_taken.clone());
+    let mut all = Forecast { cost, prices_taken, ..Forecast::default() };
     for (name, of) in &figures.models {
         let model = ModelForecast {
             calls: of.counts.calls.asked,

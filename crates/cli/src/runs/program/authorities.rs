@@ -1,6 +1,7 @@
 //! The files with certificate authorities that an intercepted program trusts: those that it trusts
 //! anyway, and ours.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +14,23 @@ use retold::scratch_folder::ScratchFolder;
 /// The variables that name a file which replaces the roots that a client has.
 const REPLACING: &[&str] =
     &["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "AWS_CA_BUNDLE"];
+
+/// The files of authorities that HTTP clients are told to trust, for the requests that retold makes in their place. One that
+/// cannot be read is left out with a warning: some clients do without it.
+pub(super) fn named_files() -> Vec<Vec<u8>> {
+    let names = REPLACING.iter().copied().chain([FURTHER]).filter(|name| *name != "SSL_CERT_FILE");
+    // Several of them often name the same.
+    let paths: BTreeMap<String, &str> =
+        names.filter_map(|name| Some((variable(name)?, name))).collect();
+    let file = |(path, name): (String, &str)| match std::fs::read(&path) {
+        Ok(pem) => Some(pem),
+        Err(error) => {
+            write_err(&format!("warning: {name}: cannot read {path}: {error}\n"));
+            None
+        }
+    };
+    paths.into_iter().filter_map(file).collect()
+}
 
 /// The variable that names a file of further roots.
 const FURTHER: &str = "NODE_EXTRA_CA_CERTS";

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 
 use super::args::{InterceptArgs, ProgramProcess};
-use super::{environment, keys, next};
+use super::{authorities, environment, keys, next};
 use crate::again::words;
 use crate::error::CliError;
 use retold::escaping::printable;
@@ -123,7 +123,7 @@ impl Destinations {
         };
         let urls = named.iter().map(|(name, url)| (name.clone(), keys::url_without_keys(url)));
         let urls = urls.collect();
-        let upstreams = Upstreams::new(&named)?;
+        let upstreams = Upstreams::trusting(&named, &authorities::named_files())?;
         let upstreams = if hosts.is_some() { upstreams.with_known_hosts() } else { upstreams };
         Ok(ProgramDestinations { upstreams, names, hosts, urls })
     }

@@ -13,7 +13,7 @@ use tokio::sync::OnceCell;
 use super::args::Playing;
 use super::commands::{nameable, recorded_urls};
 use super::recorded::{added_settings, first_event, model, recorder_error, settings_of};
-use super::{keys, next, said};
+use super::{authorities, keys, next, said};
 use crate::again::words;
 use crate::error::{CliError, Status, write_err};
 use crate::redaction;
@@ -163,7 +163,11 @@ impl ProxyRuns {
                 }
             },
         };
-        let upstreams = self.upstreams.as_ref().map(Upstreams::new).transpose()?;
+        let upstreams = self
+            .upstreams
+            .as_ref()
+            .map(|named| Upstreams::trusting(named, &authorities::named_files()));
+        let upstreams = upstreams.transpose()?;
         let setup = SessionSetup {
             log: self.log.clone(),
             run,

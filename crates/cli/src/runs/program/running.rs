@@ -22,10 +22,11 @@ use crate::signal::Signals;
 use retold::event::{RunResumed, RunStarted};
 use retold::id::RunId;
 use retold::log::Log;
+use retold::model::{Destinations, providers};
 use retold::run::{Budget, Recorder, how_it_ended};
 use retold_wire::{
     Front, Interception, NamedHosts, Origins, Pace, ProgramSettings, Rules, Samples, Server,
-    Session, SessionSetup, Upstreams,
+    Session, SessionSetup, Upstreams, upstreams_asked,
 };
 
 /// How long answers that are under way are waited for when the program has ended: a little longer
@@ -115,7 +116,12 @@ impl Program {
             Some(Interception::new(proxied.hosts.clone(), !replay, here)?)
         } else if watches {
             proxied.hosts = passing::recorded_hosts(&settings);
-            Some(Interception::watching(proxied.hosts.clone(), !replay, here))
+            let watching = Interception::watching(proxied.hosts.clone(), !replay, here);
+            Some(match command.process {
+                ProgramProcess::Child => watching,
+                // Its library refuses other hosts, and so are its child processes'.
+                ProgramProcess::Parent => watching.refusing_others(),
+            })
         } else {
             None
         };
@@ -143,7 +149,17 @@ impl Program {
                 Some(recorder)
             }
         };
+        let bases = bases(&settings)?;
+        let mut origins = Origins::new(bases.clone());
+        let is_gateway = |(name, url): &(String, String)| {
+            providers::default_url(name).is_some_and(|own| own != url)
+        };
+        if replay && bases.iter().any(is_gateway) {
+            origins = origins.with_own(&upstreams_asked(&log, run)?);
+        }
         let shared = settings.shared;
+        let destinations = Destinations::of_run(true, &json!(settings), &Value::Null);
+        let budget = budget.asking(destinations);
         let setup = SessionSetup {
             log,
             run,
@@ -159,10 +175,9 @@ impl Program {
         let ended_before = how_it_ended(setup.log.reader()?.as_mut(), run)?.is_some();
         let session = Session::new(setup)?;
         let token = Some(secret.token());
-        let bases = bases(&settings)?;
         let origins = match command.process {
             ProgramProcess::Child => None,
-            ProgramProcess::Parent => Some(Arc::new(Origins::new(bases.clone()))),
+            ProgramProcess::Parent => Some(Arc::new(origins)),
         };
         let front = Front {
             token,

@@ -2,6 +2,7 @@
 
 mod advice;
 mod chance;
+mod graded;
 mod grouped_values;
 mod rows;
 mod written;

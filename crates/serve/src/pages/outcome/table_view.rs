@@ -113,9 +113,8 @@ impl RunPageRequest<'_> {
         asked: &TableQuery,
         jobs: &OutcomeJobs,
     ) -> Result<(RunTable, Vec<Facet>), PageError> {
-        let site = self.asked.site.clone();
         let decisions = jobs.accepted.as_deref().unwrap_or(&roll.questions.decisions);
-        let source = TableSource::new(roll, decisions, &site.prices);
+        let source = TableSource::new(roll, decisions);
         let choices = FacetChoices { filter, status: asked.status, end: jobs.untrusted, hits };
         let (questions, facets) = facets(&source, choices);
         // A question that has no answer yet is in flight until now.

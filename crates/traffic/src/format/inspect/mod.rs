@@ -193,6 +193,11 @@ fn output(output: &Value) -> Option<Response> {
         reasoning_tokens: usage["reasoning_tokens"].as_u64(),
         cost: None,
     });
+    if let Some(written) = usage["input_tokens_cache_write"].as_u64().filter(|tokens| *tokens > 0) {
+        // Under Anthropic's name, like all tokens that are written to a cache.
+        let written = json!({"cache_creation_input_tokens": written});
+        response.extra.insert("usage".to_owned(), written);
+    }
     let calls = choice["message"]["tool_calls"].as_array().filter(|calls| !calls.is_empty());
     if let Some(calls) = calls {
         let calls = calls.iter().map(|call| {

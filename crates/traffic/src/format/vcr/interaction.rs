@@ -13,6 +13,27 @@ use crate::exchange::{
 use crate::node::{LocatedValue, Value};
 use crate::notes::Notes;
 
+/// The fields that a request may have; those of go-vcr follow [`GO`].
+const REQUEST: &[&str] = &["method", "uri", "body", "parsed_body", "headers"];
+
+/// The fields of go-vcr that say how something travelled, or what the others say (`form` is the body, `host` is in the URL).
+const GO: &[&str] = &[
+    "proto",
+    "proto_major",
+    "proto_minor",
+    "transfer_encoding",
+    "trailer",
+    "content_length",
+    "uncompressed",
+    "host",
+    "remote_addr",
+    "request_uri",
+    "form",
+    "url",
+    "code",
+    "duration",
+];
+
 /// The fields that a response may have. Betamax has the `url` of the request once more; `adapter_metadata` of VCR says that
 /// it unpacked the body.
 const RESPONSE: &[&str] = &[
@@ -39,7 +60,8 @@ pub(super) fn read(
 ) -> Result<TrafficExchange, FileProblem> {
     let field = |name| interaction.get(name).ok_or(FileProblem::Missing(name));
     let (request, response) = (field("request")?, field("response")?);
-    unknown(interaction, &["request", "response"], place, notes);
+    // A number that go-vcr counts up.
+    unknown(interaction, &["request", "response", "id"], place, notes);
     exchange(request, response, place, notes)
 }
 
@@ -53,18 +75,22 @@ pub(super) fn exchange(
     place: &str,
     notes: &mut Notes,
 ) -> Result<TrafficExchange, FileProblem> {
-    unknown(request, &["method", "uri", "body", "parsed_body", "headers"], place, notes);
-    unknown(response, RESPONSE, place, notes);
+    // go-vcr has the URL of a request under another name.
+    let is_go = request.get("uri").is_none() && request.get("url").is_some();
+    let more: &[&str] = if is_go { GO } else { &[] };
+    unknown(request, &[REQUEST, more].concat(), place, notes);
+    unknown(response, &[RESPONSE, more].concat(), place, notes);
     let mut asked = all_headers(request, place, notes)?;
     let body = body::body(request, place, notes)?;
     let body = plain(&mut asked, body, place, notes)?;
     let asked = Http {
         method: method(text(request, "method")?)?,
-        url: text(request, "uri")?.to_owned(),
+        url: text(request, if is_go { "url" } else { "uri" })?.to_owned(),
         headers: asked,
         body,
     };
     let code = match response.get("status") {
+        _ if is_go => response.get("code"),
         Some(status) if status.map().is_some() => status.get("code"),
         Some(status) => Some(status),
         None => response.get("status_code"),
@@ -87,8 +113,29 @@ pub(super) fn exchange(
         answers: vec![TrafficAnswer::Http { status, headers, body }],
         decisions: Vec::new(),
         label: None,
-        latency: Duration::ZERO,
+        latency: match response.get("duration").and_then(LocatedValue::text) {
+            Some(took) if is_go => go_duration(took).unwrap_or_default(),
+            _ => Duration::ZERO,
+        },
     })
+}
+
+/// A duration as Go writes it: `412.5ms`, `1m2.3s`.
+fn go_duration(text: &str) -> Option<Duration> {
+    const UNITS: [(&str, f64); 6] =
+        [("ns", 1e-9), ("\u{b5}s", 1e-6), ("us", 1e-6), ("ms", 1e-3), ("m", 60.0), ("h", 3600.0)];
+    let (mut rest, mut seconds) = (text.trim(), 0.0);
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let (number, more) = rest.split_at(digits);
+        let unit = UNITS
+            .iter()
+            .find(|(unit, _)| more.starts_with(unit))
+            .or_else(|| more.starts_with('s').then_some(&("s", 1.0)))?;
+        seconds += number.parse::<f64>().ok()? * unit.1;
+        rest = more.get(unit.0.len()..)?;
+    }
+    Duration::try_from_secs_f64(seconds).ok()
 }
 
 /// Notes fields that are not a cassette's.
@@ -135,4 +182,24 @@ fn scalar(node: &LocatedValue, field: &'static str) -> Result<Vec<u8>, FileProbl
 pub(super) fn text<'a>(node: &'a LocatedValue, name: &'static str) -> Result<&'a str, FileProblem> {
     let found = node.get(name).ok_or(FileProblem::Missing(name))?;
     found.text().ok_or(FileProblem::Kind { field: name, found: found.value.kind(), due: "a text" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_of_go_are_read() {
+        let milliseconds = |text| go_duration(text).map(|took| took.as_millis());
+        assert_eq!(milliseconds("412ms"), Some(412));
+        assert_eq!(milliseconds("1.5s"), Some(1500));
+        assert_eq!(milliseconds("1m2.3s"), Some(62_300));
+        assert_eq!(milliseconds("1h0m0s"), Some(3_600_000));
+        assert_eq!(milliseconds("900\u{b5}s"), Some(0));
+        assert_eq!(milliseconds("1000us"), Some(1));
+        for wrong in ["fast", "1", "1 week", "ms", "9e99h"] {
+            assert_eq!(milliseconds(wrong), None, "{wrong}");
+        }
+        assert_eq!(milliseconds(""), Some(0));
+    }
 }

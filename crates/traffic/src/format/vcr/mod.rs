@@ -2,6 +2,7 @@
 //! same forms.
 //!
 //! - vcrpy (`vcr/serialize.py`): `interactions`, a list of requests with their responses.
+//! - go-vcr (`pkg/cassette/cassette.go`): the same with other names in it.
 //! - langchain-tests (`CustomSerializer` in its `conftest.py`): what vcrpy has in memory, `requests` and
 //!   `responses`, packed with gzip.
 //! - Ruby's VCR (`lib/vcr/structs.rb`) and Betamax (`betamax/util.py`): `http_interactions`, whose
@@ -181,6 +182,31 @@ mod tests {
                 notes.iter().map(String::as_str).filter(|note| *note != recorded_at).collect();
             assert_eq!(notes.join(""), noted, "{body}");
         }
+    }
+
+    #[test]
+    fn cassettes_of_go_have_other_names() {
+        let text = "---\nversion: 2\ninteractions:\n    - id: 0\n      request:\n        proto: HTTP/1.1\n        proto_major: 1\n        \
+            content_length: 2\n        host: h\n        body: hi\n        form: {}\n        headers:\n            A:\n                - b\n        \
+            url: https://h/\n        method: POST\n      response:\n        proto: HTTP/2.0\n        uncompressed: true\n        body: ho\n        \
+            headers: {}\n        status: 200 OK\n        code: 200\n        duration: 412ms\n";
+        let (shown, notes) = read(text).unwrap();
+        assert_eq!(shown, ["POST b\"hi\" 200 0 b\"ho\""]);
+        assert!(notes.is_empty(), "{notes:?}");
+        let (_, notes) = read(&text.replace("form:", "colour:")).unwrap();
+        assert_eq!(notes, ["the field \"colour\""]);
+        let wrong = read(&text.replace("        code: 200\n", "")).unwrap_err();
+        assert_eq!(wrong, "interactions.0 (line 4): it has no \"status\"");
+    }
+
+    #[test]
+    fn names_of_headers_may_be_texts_of_a_class() {
+        let text = "interactions:\n- request:\n    body: hi\n    headers:\n      ? !!python/object/apply:multidict._multidict.istr\n      \
+            - Content-Type\n      : - text/plain\n    method: POST\n    uri: https://h/\n  response:\n    body: {string: ho}\n    headers:\n      \
+            ? !!python/object/apply:multidict._multidict.istr\n      - X-A\n      : [b]\n    status: {code: 200, message: OK}\n";
+        let (shown, notes) = read(text).unwrap();
+        assert_eq!(shown, ["POST b\"hi\" 200 1 b\"ho\""]);
+        assert!(notes.is_empty(), "{notes:?}");
     }
 
     #[test]
