@@ -45,8 +45,8 @@ impl Destinations {
     /// Those of a run, from its recorded settings and its recorded model. `is_program` is true for a program's run: its
     /// requests without an address have the usual one of their API.
     pub fn of_run(is_program: bool, settings: &Value, model: &Value) -> Self {
-        let mut found = Destinations::default();
-        found.is_batch = settings["imported"]["format"].as_str() == Some(BATCH);
+        let is_batch = settings["imported"]["format"].as_str() == Some(BATCH);
+        let mut found = Destinations { is_batch, ..Destinations::default() };
         found.go_on(settings, model);
         if is_program {
             found.others = Some(found.host_of_upstream(USUAL));

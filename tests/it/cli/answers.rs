@@ -13,7 +13,7 @@ fn line_of(file: &str) -> String {
     line.trim_start_matches("retold ").replace("import fixtures", &root)
 }
 
-/// The groups of a figure about decisions that are made of the last run: label, n, share.
+/// The groups of a figure about decisions that are made of the last run: label, values, answers without one, share.
 fn figure(place: &Place, parser: &str, figure: &str) -> Vec<Value> {
     place.write(
         "p.yaml",
@@ -25,7 +25,8 @@ fn figure(place: &Place, parser: &str, figure: &str) -> Vec<Value> {
         place.command().args(["stats", &run, "--json", "--figure", figure]).output().unwrap();
     let stats: Value = serde_json::from_slice(&program.stdout).unwrap();
     let groups = stats["figures"][0]["groups"].as_array().unwrap().clone();
-    groups.iter().map(|of| json!([of["group"], of["draws"], of["missing"], of["value"]])).collect()
+    let left_out = |of: &Value| of["missing"].as_u64().unwrap() + of["fallback"].as_u64().unwrap();
+    groups.iter().map(|of| json!([of["group"], of["draws"], left_out(of), of["value"]])).collect()
 }
 
 fn last_imported(place: &Place) -> String {
