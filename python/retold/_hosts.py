@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import socket
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from urllib.parse import urlsplit
@@ -42,4 +44,16 @@ def ends_like(path: str, ends: Iterable[str]) -> bool:
 
 def is_loopback(host: str) -> bool:
     """Whether a host is this machine."""
-    return host in ("localhost", "::1") or host.startswith("127.") or host.endswith(".localhost")
+    return host in ("localhost", "::1", *OWN) or host.startswith("127.") or host.endswith(".localhost")
+
+
+#: Addresses of this machine in its network, by which its own processes may find each other.
+OWN: list[str] = []
+
+
+def find_own_addresses() -> None:
+    """Finds them out, once; nothing is sent."""
+    if not OWN:
+        with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+            one.connect(("192.0.2.1", 9))
+            OWN.append(one.getsockname()[0])

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _environ
+from ._hosts import OWN
 
 if TYPE_CHECKING:
     from ._session import Session
@@ -131,7 +132,8 @@ def _put_one(name: str, value: str | None) -> None:
 def _variables(session: Session, own: Mapping[str, str]) -> dict[str, str]:
     """The variables that are set for a child process whose own ones are given."""
     ours = dict(session.server.environment)
-    direct = [_direct(host) for host in (*session.allow_hosts, *session.exclude) if isinstance(host, str)]
+    reached = (*OWN, *session.allow_hosts, *session.exclude)
+    direct = [_direct(host) for host in reached if isinstance(host, str)]
     for name in _DIRECT:
         if direct and name in ours:
             ours[name] = ",".join([ours[name], *direct])

@@ -15,7 +15,7 @@ from ._asked import Asked, Rewrite
 from ._context import current_call
 from ._errors import NotCaught, ReportError
 from ._exchange import Connections
-from ._hosts import USUAL_PORTS, Host, base, ends_like, is_loopback, matches, origin
+from ._hosts import USUAL_PORTS, Host, base, ends_like, find_own_addresses, is_loopback, matches, origin
 from ._server import Address
 
 #: Which server a request is for, told to the child process.
@@ -56,6 +56,8 @@ class Session:
     rewrite: Rewrite | None = None
 
     def __post_init__(self) -> None:
+        # Before connections are looked at.
+        find_own_addresses()
         parts = urlsplit(self.server.url)
         self.host, self.port = parts.hostname or "127.0.0.1", parts.port or 80
         #: For whoever waits for an answer.

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from types import SimpleNamespace
 
 import asking
 import pytest
@@ -151,3 +152,12 @@ def test_a_process_that_outlives_its_block_is_itself_again(model, log, tmp_path)
     said, _ = child.communicate("\n", timeout=60)
     assert run.summary["recorded"] == 1 and len(model.asked) == 2
     assert not any(ours in said for ours in ("/token/", "RETOLD_", "retold-scratch"))
+
+
+def test_a_cluster_that_is_older_than_the_block_is_named(log, monkeypatch):
+    # `ray.is_initialized` says so; test_covered.py has a cluster of Dask.
+    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(is_initialized=lambda: True))
+    with retold.record(log) as run:
+        assert run.passed == {"workers of Ray": 1}
+    with pytest.raises(retold.BlockError, match="the workers of Ray were started before the block"):
+        retold.replay(log).__enter__()
