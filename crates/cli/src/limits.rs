@@ -99,7 +99,11 @@ pub(crate) fn prices(file: Option<&Path>) -> Result<Prices, CliError> {
     let known = Path::new("config/prices.yaml");
     let prices: PriceFile = match file {
         Some(path) => load(path, &read_text(path)?)?,
-        None => load(known, KNOWN)?,
+        None => {
+            let text = KNOWN.lines().filter(|line| !line.starts_with('#')).collect::<String>();
+            serde_json::from_str(&text)
+                .map_err(|error| CliError::usage(format!("{}: {error}", known.display())))?
+        }
     };
     let prices = Prices::from(prices);
     let Some(WrongPrice { key, message }) = prices.wrong() else { return Ok(prices) };
