@@ -29,7 +29,8 @@ def is_yes(answer: retold.Answer) -> str | None:
 
 
 def in_force(log, run):
-    rows = log.decisions(run)
+    """The run's own decisions by name, in force or not."""
+    rows = log.decisions(run, recorded=True)
     return {(row["name"], row["in_force"]): sum(1 for other in rows if (other["name"], other["in_force"]) == (row["name"], row["in_force"])) for row in rows}
 
 
@@ -48,6 +49,7 @@ def test_flips_are_shown_with_their_answers(study):
 def test_accepted_decisions_take_the_place_of_those_with_the_same_name(study):
     run = study.run("votes").check(is_yes, name="vote@4").accept()
     assert in_force(study, "votes") == {("vote", False): 12, ("mood", True): 12}
+    assert {(row["name"], row["accepted_in"]) for row in study.decisions("votes")} == {("mood", None), ("vote", run)}
     accepted = polars.DataFrame(study.decisions(run))
     assert accepted["parser"].unique().to_list() == ["function"] and accepted["parser_version"].unique().to_list() == ["4"]
     assert accepted.filter(polars.col("text") == "maybe")["participant"].to_list() == ["p3"]
@@ -134,5 +136,5 @@ def test_labels_name_answers_by_their_sample_or_their_seq(log, model, tmp_path):
     ):
         labels.write_text("\n".join(rows))
         subprocess.run(command, check=True, capture_output=True)
-    by_run = [[row["value"] for row in retold.open(log).decisions(row["run"])] for row in retold.open(log).runs()][1:]
+    by_run = [[row["value"] for row in retold.open(log).decisions(row["run"], recorded=True)] for row in retold.open(log).runs()][1:]
     assert by_run == [[0, 1], [1, 2]]

@@ -52,11 +52,12 @@ const OURS: [(&str, &str); 44] = [
 ];
 
 /// What stands for values in usage lines, where it is no word of ours but one that everybody knows.
-const PLAIN: [&str; 43] = [
+const PLAIN: [&str; 45] = [
     "ADDRESS:PORT",
     "BYTES",
     "CMD",
     "COLUMN",
+    "COLUMN=VALUE",
     "COMMAND",
     "DIR",
     "DOLLARS",
@@ -79,6 +80,7 @@ const PLAIN: [&str; 43] = [
     "NAMES",
     "NAME=URL",
     "NAME=VALUE",
+    "NAME[=COLUMN]",
     "NAME[=URL]",
     "ONE",
     "OPTION",

@@ -76,7 +76,10 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("decided", &["decide", "event", "exchange", "id", "log", "lookup", "prompt", "run"]),
-    ("compare", &["content", "event", "id", "log", "lookup", "prompt", "run"]),
+    (
+        "compare",
+        &["content", "decided", "escaping", "event", "id", "log", "lookup", "prompt", "run"],
+    ),
     ("check", &["decide", "event", "id", "log", "model", "parse", "prompt"]),
     (
         "snapshot",

@@ -17,7 +17,7 @@ use crate::support::rows::rows;
 const VIEWS: [(&str, &[&str]); 5] = [
     ("runs", &[]),
     ("exchanges", &["provider", "parameters", "earlier_messages", "new_messages"]),
-    ("decisions", &["in_force"]),
+    ("decisions", &["in_force", "accepted_in"]),
     ("facts", &[]),
     ("attempts", &[]),
 ];
@@ -29,7 +29,8 @@ type Row = BTreeMap<String, Value>;
 
 /// The rows of a table of all runs of a log.
 fn table(place: &Place, name: &str) -> Vec<Row> {
-    let said = place.ok(&format!("table --all --table {name} --as jsonl"));
+    // A view has what each run recorded itself.
+    let said = place.ok(&format!("table --all --table {name} --as jsonl --recorded"));
     said.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 

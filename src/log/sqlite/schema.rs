@@ -111,12 +111,13 @@ fn views() -> String {
     VIEWS.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The views that logs had before 2026-11-27 and keep, by the BLAKE3 of their statements.
-const EARLIER_VIEWS: [(&str, &str); 4] = [
+/// The views that logs had before and keep, by the BLAKE3 of their statements: until 2026-11-27, and the last until 2026-11-30.
+const EARLIER_VIEWS: [(&str, &str); 5] = [
     ("log", "885b1a84453f3a689f32b43553e079f74c31fc6413b6203cd518873e11c1645f"),
     ("runs", "73e70a7ec5e0cb5431d8506e003ea3e9c0dee7ecdc132637f69ebaf1f4f60e38"),
     ("exchanges", "9a13abc9b19667dfd1e398957277f4a179d63fee232a01a1359414b244e7da00"),
     ("decisions", "87c8ad630bb0ae64ab65154959ebac3c1b4c3a63c130e8c67de76cc3c4a9ff34"),
+    ("decisions", "1c82439d733ee9549b7b84151334596f615db241064d83df6bd6f5a25f63aeb3"),
 ];
 
 /// The views that those logs lack.

@@ -396,7 +396,7 @@ fn notice(served: &Served, path: &str, begin: &str) -> Value {
 
 #[test]
 fn a_parser_change_of_a_deliberation_from_end_to_end() {
-    accepted_from_end_to_end("deliberation_small.yaml", "--parsers parsers.yaml", 20);
+    accepted_from_end_to_end("deliberation_small.yaml", "--parsers parsers.yaml --name vote", 20);
 }
 
 #[test]

@@ -159,7 +159,7 @@ fn an_answer_costs_what_its_provider_takes_for_its_tokens() {
     assert_eq!(stats["cost"]["prices_taken"], "2026-11-01");
     assert_eq!(stats["saved"]["provider_cached"]["dollars"], 0.001_8);
     let text = place.ok("stats latest --prices prices.yaml");
-    assert!(text.contains("cost $0.05 at list prices of 2026-11-01\n"), "{text}");
+    assert!(text.contains("cost      $0.05 at list prices of 2026-11-01\n"), "{text}");
     // Two answers of a batch, at half the price of m.
     for (file, fixture) in [("in.jsonl", "rest_input"), ("out.jsonl", "rest_output")] {
         let fixture = format!("{}/fixtures/batch/{fixture}.jsonl", env!("RETOLD_ROOT"));

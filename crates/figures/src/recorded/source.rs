@@ -9,6 +9,9 @@ use super::census::{RunCensus, ValueCensus};
 use super::fact::RecordedFact;
 use super::observations::Observation;
 
+/// What comes before the name of a decision where a study's own table has a field of this name.
+const DECISION: &str = "decision";
+
 /// The recorded values that a name stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ValueSource {
@@ -32,8 +35,8 @@ pub enum ValueSource {
 
 impl RunCensus {
     /// Finds the values that a name stands for, the first of these that exists: a field of a study's own tables, a decision, a
-    /// fact, a field of facts; for a name with a point, a field of a table, a decision of calls that have a label with the
-    /// value before the point, a field of a decision, a field of a fact. A field that several tables or facts have stands
+    /// fact, a field of facts; for a name with a point, a field of a table, a decision after `decision.`, a decision of calls
+    /// that have a label with the value before the point, a field of a decision, a field of a fact. A field that several tables or facts have stands
     /// for nothing without their name.
     pub fn source(&self, name: &str) -> Option<ValueSource> {
         if self.with_field(name).any(|table| self.tables.contains(table)) {
@@ -77,6 +80,10 @@ impl RunCensus {
         let fact = || ValueSource::Fact { name: one.to_owned(), field: other.to_owned() };
         if has_field && self.tables.contains(one) {
             return Some(fact());
+        }
+        if one == DECISION && self.decisions.contains_key(other) {
+            let (name, labelled, field) = (other.to_owned(), None, None);
+            return Some(ValueSource::Decision { name, labelled, field });
         }
         let is_labelled = self.labels.values().any(|values| values.contains(one));
         if is_labelled && self.decisions.contains_key(other) {

@@ -63,6 +63,7 @@ pub(super) struct FigureGathering<'a> {
     /// Those that a simulated judge made up.
     simulated: u64,
     seen: SeenValues,
+    has_earlier_facts: bool,
 }
 
 impl<'a> FigureGathering<'a> {
@@ -164,6 +165,7 @@ impl<'a> FigureGathering<'a> {
             shared: 0,
             simulated: 0,
             seen: SeenValues::default(),
+            has_earlier_facts: false,
         })
     }
 
@@ -182,6 +184,8 @@ impl<'a> FigureGathering<'a> {
             }
             group.extend(self.has_runs.then(|| run.group.clone()));
             self.values += 1;
+            let is_fact = matches!(observation, Observation::Fact { .. });
+            self.has_earlier_facts |= is_fact && run.has_accepted;
             if let (FoundValue::Value(_), Observation::Decision { is_shared, is_simulated, .. }) =
                 (&found, observation)
             {
@@ -376,6 +380,7 @@ impl<'a> FigureGathering<'a> {
             lacks_baseline,
             shared,
             simulated: self.simulated,
+            has_earlier_facts: self.has_earlier_facts,
             finding,
         })
     }

@@ -18,6 +18,8 @@ pub(super) struct CountedRun {
     pub(super) group: GroupValue,
     /// Its settings.
     pub(super) settings: Value,
+    /// True if decisions about its answers were accepted since.
+    pub(super) has_accepted: bool,
 }
 
 impl CountedRun {

@@ -18,7 +18,7 @@ mod words;
 use std::collections::BTreeSet;
 
 use retold::event::RunStarted;
-use retold::exchange::decides_about;
+use retold::exchange::{accepted_about, decides_about};
 use retold::id::{RunId, Seq};
 use retold::log::{LogError, Reader};
 use retold::parse::Parsers;
@@ -136,6 +136,9 @@ pub struct FigureTable {
     pub shared: u64,
     /// Values of all groups that a simulated judge made up.
     pub simulated: u64,
+    /// True if values are facts of a run about whose answers other decisions were accepted since.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub has_earlier_facts: bool,
     /// What looks wrong with the figure, given its values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finding: Option<FigureFinding>,
@@ -236,7 +239,8 @@ fn tables(
     for (place, FigureRun { name, run, reader, .. }) in runs.iter_mut().enumerate() {
         let started = root_of(*reader, *run)?;
         let group = GroupValue::Run { place, name: name.clone() };
-        counted.push(CountedRun { group, settings: started.settings.clone() });
+        let has_accepted = !accepted_about(*reader, *run)?.is_empty();
+        counted.push(CountedRun { group, settings: started.settings.clone(), has_accepted });
         beginnings.push(started);
     }
     let is_paired = are_pairs(&beginnings);

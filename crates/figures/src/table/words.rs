@@ -75,7 +75,11 @@ impl FigureTable {
                 "the groups of {label} are too many to compare each with each other: add \"against VALUE\" after {label}"
             )
         });
-        let all = [finding, baseline, Some(independence), self.few_clusters(), self.strangers()];
+        let earlier = self.has_earlier_facts.then(|| {
+            "facts follow from the decisions that a run made itself, not from those that were accepted since".to_owned()
+        });
+        let all =
+            [finding, baseline, earlier, Some(independence), self.few_clusters(), self.strangers()];
         all.into_iter().flatten().chain(self.narrow_intervals()).collect()
     }
 

@@ -7,6 +7,7 @@ use retold::escaping::printable;
 use retold::event::DecisionMade;
 use retold::id::{RunId, Seq};
 use retold::log::Reader;
+use retold::members::Members;
 use serde_json::{Value, json};
 
 use super::SHOWN;
@@ -54,7 +55,7 @@ impl DecisionInForce {
         let mut object =
             json!({"run": run, "seq": seq, "name": name, "method": method, "value": details.value});
         if let Some(choice) = details.choice {
-            object["choice"] = choice.into();
+            object.set("choice", choice.into());
         }
         object
     }
