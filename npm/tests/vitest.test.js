@@ -100,12 +100,15 @@ test("what a failed test has paid for waits, and costs nothing at the next recor
   assert.equal((await project.vitest([], asking(upstream))).code, 1);
   assert.equal(upstream.asked.length, 5);
   const cassette = project.cassette(SUITE);
-  // Interrupted as well.
-  const vitest = project.start(project.path("node_modules/.bin/vitest"), ["run"], asking(upstream));
-  await pause(500);
-  process.kill(-vitest.pid, "SIGKILL");
-  await project.ended(vitest);
-  assert.equal(project.cassette(SUITE), cassette);
+  // Killed as well: before it has begun with what waits, when it has a part of that, and again.
+  for (const after of [200, 500, 700, 900]) {
+    const vitest = project.start(project.path("node_modules/.bin/vitest"), ["run"], asking(upstream));
+    const ended = project.ended(vitest);
+    await Promise.race([ended, pause(after)]);
+    if (vitest.exitCode === null) process.kill(-vitest.pid, "SIGKILL");
+    await ended;
+    assert.equal(project.cassette(SUITE), cassette);
+  }
   project.replace(SUITE, 'toContain("Italy")', 'toContain("France")');
   const { code, said } = await project.vitest([], asking(upstream));
   assert.equal(code, 0, said);

@@ -81,8 +81,8 @@ class Cassette:
             return self._begin(Block([*log, "replay", "latest", *self._rules], offline=True, **options))
         self._is_written, log = True, self._log()
         if self._attempt is not None and self._attempt.exists():
-            # Once: if this one comes to nothing either and asks nothing new, the next one asks again.
-            _move(self._attempt, Path(self._folder.name if self._folder else ""))
+            # A copy: they wait on if this process is killed.
+            shutil.copytree(self._attempt, Path(self._folder.name if self._folder else ""), dirs_exist_ok=True)
             return self._begin(Block([*log, "fork", "latest", *self._rules], offline=False, **self._options))
         if self.mode == "new" and files:
             _run([*log, "import", *files])
@@ -154,6 +154,8 @@ class Cassette:
         try:
             if self._is_written and self._block is not None and self._block.requests:
                 self._write()
+            if self._is_written:
+                self._forget_attempt()
         finally:
             self._clean()
 
@@ -166,6 +168,8 @@ class Cassette:
         try:
             if self._attempt and self._folder and block and (block.recorded or (self.is_of_several and block.requests)):
                 _move(Path(self._folder.name), self._attempt)
+            elif self._is_written:
+                self._forget_attempt()
         finally:
             self._clean()
 
@@ -193,6 +197,10 @@ class Cassette:
             written.replace(path)
         finally:
             written.unlink(missing_ok=True)
+
+    def _forget_attempt(self) -> None:
+        if self._attempt is not None:
+            shutil.rmtree(self._attempt, ignore_errors=True)
 
     def _clean(self) -> None:
         self._block = None

@@ -22,8 +22,8 @@ MISHAPS = {
     "pytest.fail": "if mishap(): pytest.fail('mine')",
 }
 
-PLAIN = """
-import asyncio, os, signal
+HEAD = """
+import asyncio, os, signal, unittest
 import openai, pytest
 
 client = openai.OpenAI(base_url={url!r}, api_key="x")
@@ -34,7 +34,9 @@ def ask(text):
 
 def mishap():
     return not os.path.exists("good")
+"""
 
+PLAIN = HEAD + """
 @pytest.mark.retold
 def test_it():
     assert ask("one") != ask("one")
@@ -42,19 +44,7 @@ def test_it():
     ask("two")
 """
 
-UNITTEST = """
-import os, unittest
-import openai, pytest
-
-client = openai.OpenAI(base_url={url!r}, api_key="x")
-
-def ask(text):
-    answer = client.chat.completions.create(model="m", messages=[{{"role": "user", "content": text}}])
-    return answer.choices[0].message.content
-
-def mishap():
-    return not os.path.exists("good")
-
+UNITTEST = HEAD + """
 class Test(unittest.TestCase):
     @pytest.mark.retold
     def test_it(self):
@@ -64,16 +54,7 @@ class Test(unittest.TestCase):
         ask("two")
 """
 
-FIXTURES = """
-import os
-import openai, pytest
-
-client = openai.OpenAI(base_url={url!r}, api_key="x")
-
-def ask(text):
-    answer = client.chat.completions.create(model="m", messages=[{{"role": "user", "content": text}}])
-    return answer.choices[0].message.content
-
+FIXTURES = HEAD + """
 @pytest.fixture
 def other():
     {before}
@@ -134,6 +115,17 @@ def test_answers_that_failed_a_test_twice_are_asked_again(pytester, model):
     for paid in (2, 2, 4):
         assert run(pytester, "--retold=once").ret == 1
         assert len(model.asked) == paid
+
+
+def test_what_waits_is_still_there_after_a_kill(pytester, model):
+    way = "if mishap(): os.kill(os.getpid(), signal.SIGKILL if os.path.exists('killed') else signal.SIGINT)"
+    pytester.makepyfile(test_it=PLAIN.replace("{way}", way).format(url=f"{model.url}/v1"))
+    for name in ("killed", "good"):
+        assert run(pytester, "--retold=once").ret != 0
+        assert len(model.asked) == 2
+        (pytester.path / name).touch()
+    assert run(pytester, "--retold=once").ret == 0
+    assert len(model.asked) == 3
 
 
 def test_a_test_that_passes_at_its_second_attempt_writes_what_that_asked(pytester, model):

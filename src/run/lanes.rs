@@ -149,18 +149,13 @@ enum RecordedLane {
 }
 
 impl OutcomeLanes {
-    /// Without any: each outcome is new.
-    pub fn none(run: RunId) -> Self {
-        OutcomeLanes { run, lanes: BTreeMap::new(), is_closed: false }
-    }
-
     /// Where a run has its decisions, facts and marks. `is_closed` says that there are no others, because
     /// the run is finished: one more is a difference.
     ///
     /// # Errors
     /// [`LogError`] if it cannot be read, or is damaged.
     pub fn read(reader: &mut dyn Reader, run: RunId, is_closed: bool) -> Result<Self, LogError> {
-        let mut all = OutcomeLanes { is_closed, ..OutcomeLanes::none(run) };
+        let mut all = OutcomeLanes { run, lanes: BTreeMap::new(), is_closed };
         if !reader.runs()?.iter().any(|head| head.run == run) {
             return Ok(all);
         }

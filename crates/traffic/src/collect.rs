@@ -6,7 +6,7 @@ use http::{HeaderMap, HeaderValue};
 use retold::escaping::printable;
 use retold::event::{DecidedBy, DecisionDetails, Labels, RunStarted};
 use retold::exchange::{CollectedRun, Collector};
-use retold::id::{CallPath, IdError, Seq, Time};
+use retold::id::{CallPath, IdError, RunId, Seq, Time};
 use retold::model::{ModelInfo, Response, UNENDED, Unreadable, providers};
 
 use retold::prompt::{Request, RequestError};
@@ -87,7 +87,8 @@ pub(crate) fn collect(
         file: files.join(", "),
         format,
         run: begun,
-        book: ReplayQueue::new(true, true),
+        // Nothing that is recorded is added to it, so that its run does not matter.
+        book: ReplayQueue::new(RunId([0; 8]), true),
         rules,
         questions: 0,
         answers: 0,

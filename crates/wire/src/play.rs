@@ -46,7 +46,7 @@ pub(crate) async fn send_recorded(
         Err(error) => return rejection(asked.dialect, 500, "retold_log", &error.to_string()),
     };
     let mut seq = Some(attempt.place.seq);
-    if !session.same_run {
+    if played.place.run != session.run {
         let copy = match session.library.copy(played.place) {
             Ok(copy) => copy,
             Err(error) => return rejection(asked.dialect, 500, "retold_log", &error.to_string()),
@@ -106,7 +106,7 @@ pub(crate) async fn send_shared(
     };
     let mut name = (place.run == session.run).then_some(place.seq);
     if let ReplayTurn::Recorded(ticket, attempt) = &turn
-        && session.same_run
+        && attempt.place.run == session.run
     {
         name = give(session, ticket, Some(attempt.place.seq), &played);
     }

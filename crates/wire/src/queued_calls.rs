@@ -1,5 +1,7 @@
 //! The book of a recorded run, whose entries are read when they are first asked for.
 
+use retold::id::RunId;
+
 use crate::digest::Digest;
 use crate::key::{AttemptPlace, Key};
 use crate::replay_queue::{ReplayQueue, ReplayTurn, Ticket};
@@ -15,12 +17,11 @@ pub(crate) struct QueuedCalls {
 }
 
 impl QueuedCalls {
-    /// `live` says whether requests that are not recorded are asked; `same_run`, whether new events
-    /// go to the run that has the samples.
-    pub(crate) fn new(samples: Samples, live: bool, same_run: bool) -> Self {
+    /// Those of a session of this run. `live` says whether requests that are not recorded are asked.
+    pub(crate) fn new(run: RunId, samples: Samples, live: bool) -> Self {
         let unread = samples.questions().map_or(0, |questions| questions.answered.len());
         QueuedCalls {
-            book: ReplayQueue::new(live, same_run),
+            book: ReplayQueue::new(run, live),
             samples,
             is_read: vec![false; unread],
             unread,

@@ -1,6 +1,6 @@
 //! All prompts of a run, for requests that are not found by their key.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use retold::id::{CallPath, PromptHash, Seq};
@@ -47,12 +47,14 @@ impl RecordedPrompts {
         if let Some(known) = known.as_ref() {
             return Ok(known.clone());
         }
-        let mut read = KnownPrompts::new();
-        if let Some(questions) = self.samples.questions() {
+        let (mut read, mut answered) = (KnownPrompts::new(), BTreeSet::new());
+        for questions in self.samples.all_questions() {
             library.questions(questions.run, &questions.all(), |request, sent| {
                 let new = KnownRequest { request, samples: 0, is_tried: false };
-                let entry = read.entry((sent.prompt, sent.call)).or_insert(new);
-                entry.samples += usize::from(questions.is_answered(request));
+                let entry = read.entry((sent.prompt, sent.call.clone())).or_insert(new);
+                // A sample that was taken over from a parent is one.
+                let is_new = || answered.insert((sent.call, sent.sample));
+                entry.samples += usize::from(questions.is_answered(request) && is_new());
                 entry.is_tried |= questions.is_tried(request);
             })?;
         }

@@ -6,7 +6,7 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
-use retold::id::{Sample, Seq};
+use retold::id::{RunId, Sample, Seq};
 
 use crate::departure::Departure;
 use crate::digest::Digest;
@@ -56,8 +56,10 @@ pub enum ReplayTurn {
 }
 
 /// A sample as a log has it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedSample {
+    /// The run that has it.
+    pub run: RunId,
     /// The event of its question.
     pub request: Seq,
     /// The attempts that are sent again, in order.
@@ -69,16 +71,16 @@ pub struct RecordedSample {
 }
 
 /// The samples of a run's calls.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct ReplayQueue {
+    /// The run that is replayed or written. Samples of another one are recorded in it.
+    run: RunId,
     /// The samples that are left under each key; an empty queue is dropped.
     queues: BTreeMap<Key, CallQueue>,
     /// The next new sample of each call that was added.
     next: BTreeMap<Digest, Sample>,
     /// True if requests that are not recorded are asked.
     live: bool,
-    /// True if new events go to the run that has the samples.
-    same_run: bool,
 }
 
 /// The state of a sample that is asked again.
@@ -101,10 +103,9 @@ struct CallQueue {
 }
 
 impl ReplayQueue {
-    /// An empty queue. `live` says whether requests that are not recorded are asked; `same_run`,
-    /// whether new events go to the run that has the samples that are added.
-    pub fn new(live: bool, same_run: bool) -> Self {
-        ReplayQueue { live, same_run, ..ReplayQueue::default() }
+    /// An empty queue for a run. `live` says whether requests that are not recorded are asked.
+    pub fn new(run: RunId, live: bool) -> Self {
+        ReplayQueue { run, live, queues: BTreeMap::new(), next: BTreeMap::new() }
     }
 
     /// Whether the samples of a call were added.
@@ -118,14 +119,15 @@ impl ReplayQueue {
         self.next.insert(call, next);
         let mut partial = Vec::new();
         for (number, key, sample) in samples {
-            let RecordedSample { request, attempts, made, partial: is_partial } = sample;
+            let RecordedSample { run, request, attempts, made, partial: is_partial } = sample;
+            let is_own = run == self.run;
             let queue = self.queues.entry(key.clone()).or_default();
             if made == 0 {
                 queue.lost.insert(number, LostSample::default());
                 continue;
             }
             if is_partial && self.live {
-                let lost = match self.same_run {
+                let lost = match is_own {
                     true => LostSample { request: Some(request), attempts: made },
                     false => LostSample::default(),
                 };
@@ -134,14 +136,14 @@ impl ReplayQueue {
             }
             // Attempts that are asked again keep their places, so that those after them still fit.
             let sent = u32::try_from(attempts.len()).unwrap_or(u32::MAX);
-            let attempt = if self.same_run { made.saturating_sub(sent) } else { 0 };
+            let attempt = if is_own { made.saturating_sub(sent) } else { 0 };
             let ticket = Ticket {
                 key,
                 sample: number,
                 attempt,
                 tries: 0,
                 is_again: attempt > 0,
-                request: self.same_run.then_some(request),
+                request: is_own.then_some(request),
                 recorded: attempts.into(),
             };
             if is_partial { partial.push(ticket) } else { queue.recorded.push_back(ticket) }
@@ -279,12 +281,14 @@ mod tests {
 
     use super::*;
 
+    const RUN: RunId = RunId([1; 8]);
+
     fn key(n: u8) -> Key {
         Key { call: CallPath::new("c").unwrap(), prompt: PromptHash([n; 32]) }
     }
 
     fn place(seq: u64) -> AttemptPlace {
-        AttemptPlace { run: RunId([1; 8]), seq: Seq(seq) }
+        AttemptPlace { run: RUN, seq: Seq(seq) }
     }
 
     fn sample(attempts: &[(u64, bool)]) -> RecordedSample {
@@ -297,13 +301,13 @@ mod tests {
         });
         let attempts: Vec<Attempt> = attempts.collect();
         let made = u32::try_from(attempts.len()).unwrap();
-        RecordedSample { request: Seq(1), attempts, made, partial: false }
+        RecordedSample { run: RUN, request: Seq(1), attempts, made, partial: false }
     }
 
     fn book(samples: Vec<RecordedSample>, live: bool) -> ReplayQueue {
         let call = CallPath::new("c").unwrap();
         let samples = samples.into_iter().zip(0..);
-        let mut book = ReplayQueue::new(live, true);
+        let mut book = ReplayQueue::new(RUN, live);
         let call = Digest::new(call.as_str());
         book.add(call, samples.map(|(sample, n)| (n, key(1), sample)).collect());
         book

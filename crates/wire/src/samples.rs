@@ -6,7 +6,7 @@ use std::sync::Arc;
 use retold::event::Event;
 use retold::id::{CallPath, PromptHash, RunId, Sample, Seq};
 use retold::log::{CallTable, CheckedReader, Index, Log, LogError, Reader, each_event_at};
-use retold::run::resumptions;
+use retold::run::{how_it_ended, latest_start, resumptions};
 
 use crate::departure::Departure;
 use crate::failures::{FailedAttempt, FailureReplay};
@@ -32,6 +32,8 @@ struct RecordedSamples {
     rules: Rules,
     failures: FailureReplay,
     resumed: Option<LastResume>,
+    /// Those of the run that was forked, for what was cut off before it came to them.
+    parent: Option<Box<RecordedSamples>>,
 }
 
 /// Where a run was continued last.
@@ -94,29 +96,38 @@ impl Samples {
         rules: &Rules,
         failures: FailureReplay,
     ) -> Result<Self, LogError> {
-        let mut reader = log.checked_reader()?;
-        let index = Index::open(&mut reader, run)?;
-        let table = CallTable::read(&index, &mut reader)?;
-        let (answered, resumed) = match failures {
-            FailureReplay::Sent => {
-                let tried = table.questions().into_iter().filter(|seq| table.is_cause(*seq));
-                let last = resumptions(&mut reader, run)?.pop().map(|(seq, resumed)| LastResume {
-                    seq,
-                    failures: FailureReplay::asked_again(resumed.retry_failed),
-                });
-                (tried.collect(), last)
-            }
-            _ => (answered_questions(&mut reader, run)?, None),
-        };
-        let questions = Questions { run, table, answered };
         let (rules, readers) = (rules.clone(), Arc::new(Readers::new(log)));
-        Ok(Samples(Some(Arc::new(RecordedSamples {
-            questions,
-            readers,
-            rules,
-            failures,
-            resumed,
-        }))))
+        let reader = &mut log.checked_reader()?;
+        let recorded = RecordedSamples::read(reader, run, &rules, failures, &readers)?;
+        Ok(Samples(Some(Arc::new(recorded))))
+    }
+
+    /// Those with which a run is continued: its own, and if it is a fork that was cut off, also those that it would still
+    /// have taken from its parent. Nothing that was paid for is asked again, however often the program dies.
+    ///
+    /// # Errors
+    /// [`LogError`] if they cannot be read, or are damaged.
+    pub fn to_continue(
+        log: &Log,
+        run: RunId,
+        rules: &Rules,
+        retry_failed: bool,
+    ) -> Result<Self, LogError> {
+        let failures = FailureReplay::asked_again(retry_failed);
+        let (readers, reader) = (Arc::new(Readers::new(log)), &mut log.checked_reader()?);
+        let (mut runs, mut next) = (Vec::new(), Some(run));
+        while let Some(run) = next.take() {
+            runs.push(RecordedSamples::read(reader, run, rules, failures, &readers)?);
+            if how_it_ended(reader, run)?.is_none() {
+                let started = latest_start(reader, run)?;
+                next = started.forked_from.map(|parent| parent.run);
+            }
+        }
+        let mut chain = None;
+        for run in runs.into_iter().rev() {
+            chain = Some(RecordedSamples { parent: chain.map(Box::new), ..run });
+        }
+        Ok(Samples(chain.map(Arc::new)))
     }
 
     /// The recorded samples of a call.
@@ -155,14 +166,66 @@ impl Samples {
         self.0.as_ref().map(|recorded| recorded.readers.clone())
     }
 
-    /// Where the questions are; `None` if there are none.
+    /// Where the questions of the run and of its parents are.
+    pub(crate) fn all_questions(&self) -> impl Iterator<Item = &Questions> {
+        let first = self.0.as_deref();
+        std::iter::successors(first, |run| run.parent.as_deref()).map(|run| &run.questions)
+    }
+
+    /// Where the questions of the run itself are; `None` if there are none.
     pub(crate) fn questions(&self) -> Option<&Questions> {
         self.0.as_ref().map(|recorded| &recorded.questions)
     }
 }
 
 impl RecordedSamples {
+    fn read(
+        reader: &mut CheckedReader,
+        run: RunId,
+        rules: &Rules,
+        failures: FailureReplay,
+        readers: &Arc<Readers>,
+    ) -> Result<Self, LogError> {
+        let index = Index::open(reader, run)?;
+        let table = CallTable::read(&index, reader)?;
+        let (answered, resumed) = match failures {
+            FailureReplay::Sent => {
+                let tried = table.questions().into_iter().filter(|seq| table.is_cause(*seq));
+                let last = resumptions(reader, run)?.pop().map(|(seq, resumed)| LastResume {
+                    seq,
+                    failures: FailureReplay::asked_again(resumed.retry_failed),
+                });
+                (tried.collect(), last)
+            }
+            _ => (answered_questions(reader, run)?, None),
+        };
+        let questions = Questions { run, table, answered };
+        let (rules, readers) = (rules.clone(), readers.clone());
+        Ok(RecordedSamples { questions, readers, rules, failures, resumed, parent: None })
+    }
+
+    /// Those of a call; of a parent, those that the run does not have.
     fn of_call(&self, call: &CallPath) -> Result<CallSamples, LogError> {
+        let mut page = self.own_of_call(call)?;
+        let Some(parent) = &self.parent else { return Ok(page) };
+        let theirs = parent.of_call(call)?;
+        // A question that was cut off before all of its answer was taken over begins anew.
+        let has_answer = |sample: &RecordedSample| sample.attempts.iter().any(|it| it.is_answer);
+        let own: BTreeMap<Sample, bool> =
+            page.samples.iter().map(|(number, _, sample)| (*number, has_answer(sample))).collect();
+        let is_missing = |(number, _, sample): &(Sample, Key, RecordedSample)| {
+            own.get(number).is_none_or(|is_answered| !is_answered && has_answer(sample))
+        };
+        let missing: Vec<_> = theirs.samples.into_iter().filter(is_missing).collect();
+        let again: BTreeSet<Sample> = missing.iter().map(|(number, ..)| *number).collect();
+        page.samples.retain(|(number, ..)| !again.contains(number));
+        page.samples.extend(missing);
+        page.samples.sort_by_key(|(number, ..)| *number);
+        page.first = page.first.or(theirs.first);
+        Ok(page)
+    }
+
+    fn own_of_call(&self, call: &CallPath) -> Result<CallSamples, LogError> {
         let run = self.questions.run;
         let (mut page, mut asked) = (CallSamples::default(), Vec::new());
         for seq in self.questions.table.calls(call) {
@@ -189,7 +252,7 @@ impl RecordedSamples {
         let answered = last_answered(&all, None);
         let mut keys = BTreeMap::new();
         for (number, prompt, made) in all {
-            let Some(sample) = made.into_sample(self.failures, answered) else { continue };
+            let Some(sample) = made.into_sample(run, self.failures, answered) else { continue };
             let key = if self.rules.is_empty() {
                 prompt
             } else if let Some(key) = keys.get(&prompt) {
@@ -301,7 +364,12 @@ impl QuestionAttempts {
 
     /// The attempts that are sent again; `None` if the program is not to notice that the question was asked. `answered` is
     /// the last question of its call that was answered.
-    fn into_sample(self, failures: FailureReplay, answered: Option<Seq>) -> Option<RecordedSample> {
+    fn into_sample(
+        self,
+        run: RunId,
+        failures: FailureReplay,
+        answered: Option<Seq>,
+    ) -> Option<RecordedSample> {
         let QuestionAttempts { request, attempts, made, partial } = self;
         let failed = attempts.last().map(|(attempt, _)| attempt.place.seq);
         let attempts = failures.select(attempts, answered);
@@ -310,7 +378,7 @@ impl QuestionAttempts {
             _ => failed.is_some_and(|failed| failures.skips(failed, answered)),
         };
         let is_skipped = is_skipped && attempts.is_empty();
-        (!is_skipped).then_some(RecordedSample { request, attempts, made, partial })
+        (!is_skipped).then_some(RecordedSample { run, request, attempts, made, partial })
     }
 }
 

@@ -49,8 +49,6 @@ pub struct SessionSetup {
     pub recorder: Option<Recorder>,
     /// The samples that are recorded already, in this run or in the one it is forked from.
     pub samples: Samples,
-    /// Whether new events go to the run that the samples are from.
-    pub same_run: bool,
     /// Which parts of a request count.
     pub rules: Rules,
     /// Where requests go; `None` for a replay.
@@ -74,7 +72,6 @@ pub struct Session {
     pub(crate) upstreams: Option<Upstreams>,
     /// The most that the requests may cost, and what they have cost.
     pub budget: Budget,
-    pub(crate) same_run: bool,
     pub(crate) pace: Pace,
     /// The exchanges that are under way.
     pub work: Arc<SessionWork>,
@@ -95,26 +92,12 @@ impl Session {
     /// # Errors
     /// [`LogError`] if the log cannot be read.
     pub fn new(setup: SessionSetup) -> Result<Arc<Self>, LogError> {
-        let SessionSetup {
-            log,
-            run,
-            recorder,
-            samples,
-            same_run,
-            rules,
-            upstreams,
-            budget,
-            shared,
-            pace,
-        } = setup;
-        let lanes = if same_run {
-            let mut reader = log.reader()?;
-            let is_closed = how_it_ended(reader.as_mut(), run)? == Some(RunOutcome::Finished);
-            OutcomeLanes::read(reader.as_mut(), run, is_closed)?
-        } else {
-            // A fork reports its own.
-            OutcomeLanes::none(run)
-        };
+        let SessionSetup { log, run, recorder, samples, rules, upstreams, budget, shared, pace } =
+            setup;
+        let mut reader = log.reader()?;
+        let is_closed = how_it_ended(reader.as_mut(), run)? == Some(RunOutcome::Finished);
+        let lanes = OutcomeLanes::read(reader.as_mut(), run, is_closed)?;
+        drop(reader);
         let readers = samples.readers().unwrap_or_else(|| Arc::new(Readers::new(&log)));
         Ok(Arc::new(Session {
             run,
@@ -122,11 +105,10 @@ impl Session {
             log,
             prompts: RecordedPrompts::new(samples.clone()),
             equivalents: Equivalents::default(),
-            queue: SessionQueue::new(samples, upstreams.is_some(), same_run, shared),
+            queue: SessionQueue::new(run, samples, upstreams.is_some(), shared),
             rules,
             upstreams,
             budget,
-            same_run,
             pace,
             work: Arc::default(),
             given: Mutex::default(),

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use retold::id::CallPath;
+use retold::id::{CallPath, RunId};
 use retold::log::LogError;
 
 use crate::digest::Digest;
@@ -28,9 +28,9 @@ struct QueueState {
 }
 
 impl SessionQueue {
-    /// A queue of recorded samples.
-    pub(crate) fn new(samples: Samples, is_live: bool, same_run: bool, shared: bool) -> Self {
-        let queue = QueuedCalls::new(samples.clone(), is_live, same_run);
+    /// The recorded samples of a session of this run.
+    pub(crate) fn new(run: RunId, samples: Samples, is_live: bool, shared: bool) -> Self {
+        let queue = QueuedCalls::new(run, samples.clone(), is_live);
         let sharing = shared.then(Sharing::default);
         SessionQueue { samples, state: Mutex::new(QueueState { queue, sharing }) }
     }

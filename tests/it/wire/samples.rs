@@ -85,6 +85,29 @@ fn a_run_that_was_cut_off_is_continued_and_a_finished_one_is_forked() {
 }
 
 #[test]
+fn a_fork_that_was_cut_off_still_has_the_answers_of_its_parent() {
+    let (place, script) = (Place::new(), program("draw.sh"));
+    let script = ["sh", script.to_str().unwrap()];
+    let upstream = server(Failing { one_in: 0 });
+    let url = upstream.base_url();
+    let cut_off = [("COUNT", "2"), ("EXIT", "3")];
+    let recorded = record_with(&place, "", &url, &script, &[("COUNT", "9")]);
+    assert_eq!((recorded.code, upstream.received().len()), (0, 9), "{}", recorded.err);
+    // Those that it did not come to wait for whatever continues it: another fork, cut off as well, and its resumption.
+    for command in ["fork latest", "fork latest", "record --resume latest"] {
+        let again = super::with(&place, command, &url, &script, &cut_off);
+        assert_eq!((again.code, upstream.received().len()), (3, 9), "{}", again.err);
+    }
+    let whole = super::with(&place, "record --resume latest", &url, &script, &[("COUNT", "10")]);
+    assert_eq!((whole.code, upstream.received().len()), (0, 10), "{}", whole.err);
+    assert!(draws(&whole.out).is_superset(&draws(&recorded.out)), "{}", whole.out);
+    drop(upstream);
+    let replayed = replay_with(&place, "latest", &script, &[("COUNT", "10"), ("ORDER", "-rn")]);
+    assert_eq!((replayed.code, replayed.out), (0, whole.out), "{}", replayed.err);
+    place.ok("verify");
+}
+
+#[test]
 fn shared_answers_are_asked_for_once() {
     let (place, script) = (Place::new(), program("draw.sh"));
     let script = ["sh", script.to_str().unwrap()];

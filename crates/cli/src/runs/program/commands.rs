@@ -26,7 +26,7 @@ use retold::id::RunId;
 use retold::log::{Log, RunHead, is_being_written};
 use retold::run::{Budget, Recorder, how_it_ended};
 use retold_archive::{find_last_named, has_asked};
-use retold_wire::{FailureReplay, KnownKeys, MASK, Pace, ProgramSettings, Rules, Samples};
+use retold_wire::{KnownKeys, MASK, Pace, ProgramSettings, Rules, Samples};
 
 /// A program to be recorded.
 pub(crate) struct ProgramRecording {
@@ -79,7 +79,6 @@ pub(crate) fn record(recording: ProgramRecording, global: &Global) -> Result<Sta
         run,
         writing: Some(writing),
         samples: Samples::none(),
-        same_run: true,
         rules,
         upstreams: Some(upstreams),
         budget,
@@ -162,7 +161,6 @@ pub(crate) fn replay(
         run,
         writing,
         samples,
-        same_run: true,
         rules,
         upstreams,
         budget,
@@ -215,14 +213,13 @@ pub(crate) fn resume(
     // Take the lease first, so that nothing is added between looking and writing.
     let recorder = Recorder::go_on(&log, run).map_err(recorder_error)?;
     select::sound(&log, run, "nothing was recorded")?;
-    let samples = Samples::open(&log, run, &rules, FailureReplay::asked_again(retry_failed))?;
+    let samples = Samples::to_continue(&log, run, &rules, retry_failed)?;
     budget.count_recorded(log.reader()?.as_mut(), run)?;
     let program = Program {
         log,
         run,
         writing: Some(Writing::GoOn { recorder, retry_failed, settings: added_settings(&added) }),
         samples,
-        same_run: true,
         rules,
         upstreams: Some(upstreams),
         budget,
@@ -259,7 +256,7 @@ pub(crate) fn fork(
     let unnamed = |it: UnnamedServers| it.error("fork", parent, &settings, &flags, &command.words);
     let ProgramDestinations { upstreams, names, hosts, urls } = named.map_err(unnamed)?;
     select::sound(&log, parent, "nothing was recorded")?;
-    let samples = Samples::open(&log, parent, &rules, FailureReplay::asked_again(retry_failed))?;
+    let samples = Samples::to_continue(&log, parent, &rules, retry_failed)?;
     let settings = ProgramSettings {
         command: words_to_record(&command, &rules),
         imported: None,
@@ -277,7 +274,6 @@ pub(crate) fn fork(
         run: new_run_id()?,
         writing: Some(Writing::Begin(Box::new(first_event(&settings, Some(forked))?))),
         samples,
-        same_run: false,
         rules,
         upstreams: Some(upstreams),
         budget,

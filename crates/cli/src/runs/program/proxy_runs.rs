@@ -26,8 +26,8 @@ use retold::log::Log;
 use retold::members::Members;
 use retold::run::{Budget, Recorder, how_it_ended, new_run_name};
 use retold_wire::{
-    FailureReplay, NoRun, ProgramSettings, RecordedRules, Rules, Runs, Samples, Session,
-    SessionSetup, SessionSummary, Upstreams,
+    NoRun, ProgramSettings, RecordedRules, Rules, Runs, Samples, Session, SessionSetup,
+    SessionSummary, Upstreams,
 };
 
 /// The most runs at the same time.
@@ -150,7 +150,7 @@ impl ProxyRuns {
                     }
                     let mut recorder = Recorder::go_on(&self.log, run).map_err(recorder_error)?;
                     select::sound(&self.log, run, "nothing was recorded")?;
-                    let samples = Samples::open(&self.log, run, &rules, FailureReplay::AskedAgain)?;
+                    let samples = Samples::to_continue(&self.log, run, &rules, false)?;
                     let program = retold::PROGRAM.to_owned();
                     let resumed = RunResumed {
                         model: json!(model()),
@@ -173,7 +173,6 @@ impl ProxyRuns {
             run,
             recorder,
             samples,
-            same_run: true,
             rules,
             upstreams,
             budget: Budget::unlimited(),

@@ -51,7 +51,6 @@ pub(super) struct Program {
     /// `None` for a replay.
     pub(super) writing: Option<Writing>,
     pub(super) samples: Samples,
-    pub(super) same_run: bool,
     pub(super) rules: Rules,
     pub(super) upstreams: Option<Upstreams>,
     pub(super) budget: Budget,
@@ -87,7 +86,6 @@ impl Program {
             run,
             writing,
             samples,
-            same_run,
             rules,
             upstreams,
             budget,
@@ -160,18 +158,8 @@ impl Program {
         let shared = settings.shared;
         let destinations = Destinations::of_run(true, &json!(settings), &Value::Null);
         let budget = budget.asking(destinations);
-        let setup = SessionSetup {
-            log,
-            run,
-            recorder,
-            samples,
-            same_run,
-            rules,
-            upstreams,
-            budget,
-            shared,
-            pace,
-        };
+        let setup =
+            SessionSetup { log, run, recorder, samples, rules, upstreams, budget, shared, pace };
         let ended_before = how_it_ended(setup.log.reader()?.as_mut(), run)?.is_some();
         let session = Session::new(setup)?;
         let token = Some(secret.token());
