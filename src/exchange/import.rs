@@ -7,7 +7,7 @@ use crate::event::chain::LinkedEvent;
 use crate::event::{Event, MerkleTree, NewEvent, RunFinished, StoredEvent};
 use crate::id::{RunId, Seq};
 use crate::log::{
-    Append, Backend, Committer, EventFault, Head, LogError, Provenance, Reader, event_at,
+    Append, AppendKind, Backend, Committer, EventFault, Head, LogError, Reader, event_at,
 };
 
 /// Events read and appended together.
@@ -131,7 +131,7 @@ pub(super) fn append(
             tree.push(head.hash);
             linked.push(event);
         }
-        let append = Append { run: to, events: linked, origin: Provenance::Elsewhere };
+        let append = Append { run: to, events: linked, kind: AppendKind::Imported };
         if let Some(earlier) = waiting.replace(append) {
             committer.append(&earlier.imported_with_more())?;
         }

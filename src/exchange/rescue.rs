@@ -9,7 +9,7 @@ use crate::event::{Event, EventsLost, NewEvent, kind, pairs, ranges};
 use crate::id::{RunId, Seq, Time};
 use crate::log::ledger::Ledger;
 use crate::log::{
-    Append, Backend, CheckedReader, EventFault, Fault, Head, LogError, Provenance, Reader, marks,
+    Append, AppendKind, Backend, CheckedReader, EventFault, Fault, Head, LogError, Reader, marks,
 };
 use crate::prompt::canonical;
 
@@ -257,12 +257,12 @@ fn write(
         }
         if linked.len() >= BATCH {
             let events = std::mem::take(&mut linked);
-            let append = Append { run: new, events, origin: Provenance::Elsewhere };
+            let append = Append { run: new, events, kind: AppendKind::Imported };
             committer.append(&append.imported_with_more())?;
         }
         Ok(())
     })?;
-    committer.append(&Append { run: new, events: linked, origin: Provenance::Elsewhere })?;
+    committer.append(&Append { run: new, events: linked, kind: AppendKind::Imported })?;
     committer.flush().map(drop)
 }
 

@@ -133,20 +133,20 @@ pub struct Append {
     pub run: RunId,
     /// The events; each follows the one before it.
     pub events: Vec<LinkedEvent>,
-    /// Where the events happened.
-    pub origin: Provenance,
+    /// Whether they are new.
+    pub kind: AppendKind,
 }
 
-/// Where appended events happened; the ledger records this.
+/// How appended events came about; the ledger records an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Provenance {
-    /// In this log.
-    Here,
-    /// In another log, from which they are imported.
-    Elsewhere,
-    /// In another log as well, and more of the same import follow before the flush: the last append
-    /// stands for all of them.
-    ElsewhereWithMore,
+pub enum AppendKind {
+    /// They happened in this log.
+    New,
+    /// They happened in another log.
+    Imported,
+    /// They happened in another log, and more of the same import follow before the flush: the last append stands for all
+    /// of them.
+    ImportedInPart,
 }
 
 impl Append {
@@ -158,7 +158,7 @@ impl Append {
             Some(event)
         };
         let events = events.into_iter().scan(after, link).collect();
-        Append { run, events, origin: Provenance::Here }
+        Append { run, events, kind: AppendKind::New }
     }
 
     /// The end of the run after these events, if they follow its present `end`.
@@ -174,32 +174,32 @@ impl Append {
 
     /// The changes that the ledger records about these events, in order, each with the end of the run at that event.
     pub fn ledger_changes(&self) -> Vec<(LedgerChange, Head)> {
-        match self.origin {
-            Provenance::Here => {
+        match self.kind {
+            AppendKind::New => {
                 let change = |event: &LinkedEvent| {
                     let head = event.head();
                     Some((LedgerChange::new(head.seq, &event.event().kind)?, head))
                 };
                 self.events.iter().filter_map(change).collect()
             }
-            Provenance::Elsewhere => {
+            AppendKind::Imported => {
                 let last = self.events.last().map(|last| (LedgerChange::Imported, last.head()));
                 last.into_iter().collect()
             }
-            Provenance::ElsewhereWithMore => Vec::new(),
+            AppendKind::ImportedInPart => Vec::new(),
         }
     }
 
     /// The same, for events that happened elsewhere.
     #[must_use]
     pub fn into_import(self) -> Self {
-        Append { origin: Provenance::Elsewhere, ..self }
+        Append { kind: AppendKind::Imported, ..self }
     }
 
     /// The same, for events that happened elsewhere and are continued in another append.
     #[must_use]
     pub fn imported_with_more(self) -> Self {
-        Append { origin: Provenance::ElsewhereWithMore, ..self }
+        Append { kind: AppendKind::ImportedInPart, ..self }
     }
 }
 

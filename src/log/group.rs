@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::backend::{Append, Committer, Provenance, Turn};
+use super::backend::{Append, AppendKind, Committer, Turn};
 use super::contention::{Contention, now};
 use super::error::LogError;
 use crate::event::chain::LinkedEvent;
@@ -194,7 +194,7 @@ impl EventBatch {
             let at = self.parts[from..].iter().position(|part| part.append.run == run);
             let at = at.map_or_else(
                 || {
-                    let append = Append { run, events: Vec::new(), origin: Provenance::Here };
+                    let append = Append { run, events: Vec::new(), kind: AppendKind::New };
                     self.parts.push(BatchPart { append, failed, waiting: Vec::new() });
                     self.parts.len() - 1
                 },

@@ -51,7 +51,7 @@ mod writer;
 pub use crate::event::chain::Head;
 pub use asked::AskedModels;
 pub use backend::{
-    Append, Backend, Committer, Lease, LeaseGuard, Provenance, Reader, RunHead, SharedBackend,
+    Append, AppendKind, Backend, Committer, Lease, LeaseGuard, Reader, RunHead, SharedBackend,
     StoreInfo, Turn,
 };
 pub use checked::CheckedReader;

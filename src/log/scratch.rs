@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 #[cfg(feature = "sqlite")]
 use super::backend::Committer;
-use super::backend::{Append, Backend, Provenance, SharedBackend};
+use super::backend::{Append, AppendKind, Backend, SharedBackend};
 use super::error::LogError;
 use super::memory::MemoryBackend;
 #[cfg(feature = "sqlite")]
@@ -101,7 +101,7 @@ impl Scratch {
         };
         let (_, committer) = self.file.insert(file);
         let events = std::mem::take(&mut self.pending);
-        let append = Append { run: self.run, events, origin: Provenance::Here };
+        let append = Append { run: self.run, events, kind: AppendKind::New };
         self.bytes = 0;
         committer.commit(&[append])
     }
@@ -122,7 +122,7 @@ impl Scratch {
             }
         }
         let memory = MemoryBackend::new();
-        let append = Append { run: self.run, events: self.pending, origin: Provenance::Here };
+        let append = Append { run: self.run, events: self.pending, kind: AppendKind::New };
         memory.committer()?.commit(&[append])?;
         Ok(Arc::new(memory))
     }

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use retold::event::chain::LinkedEvent;
 use retold::id::{EventHash, RunId, Seq};
 use retold::log::ledger::LedgerChange;
-use retold::log::{Append, Committer, Head, LogError, Provenance, Turn};
+use retold::log::{Append, AppendKind, Committer, Head, LogError, Turn};
 use retold::prompt::Request;
 
 use crate::ledger_entry::NewEntry;
@@ -68,13 +68,13 @@ impl BucketCommitter {
     }
 
     fn stage(&mut self, append: &Append) -> Result<(), LogError> {
-        let Append { run, events, origin } = append;
+        let Append { run, events, kind } = append;
         let Some(last) = events.last().map(LinkedEvent::head) else { return Ok(()) };
         // When one of several runs failed, the others are appended again, each alone.
         if self.flushed.contains(&last.hash) {
             return Ok(());
         }
-        let is_copy = *origin != Provenance::Here;
+        let is_copy = *kind != AppendKind::New;
         let at = match self.staged.iter().position(|staged| staged.run == *run) {
             Some(at) => at,
             None => {
@@ -102,7 +102,7 @@ impl BucketCommitter {
             head,
         };
         staged.entries.extend(append.ledger_changes().into_iter().map(entry));
-        if *origin == Provenance::ElsewhereWithMore && staged.events.len() >= MOST_EVENTS {
+        if *kind == AppendKind::ImportedInPart && staged.events.len() >= MOST_EVENTS {
             self.put_begun(at)?;
         }
         Ok(())

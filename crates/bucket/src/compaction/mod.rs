@@ -8,11 +8,11 @@
 //! The directory is put last: a compaction without it is not one, and readers do not look at it. Nothing else refers to the
 //! segments that a compaction stands for, so that a rule of the store may remove them.
 
-mod compacted_run;
+mod compact;
 mod directory;
+mod finding;
 mod index;
-mod making;
 
+pub use compact::CompactionResult;
+pub(crate) use compact::compact;
 pub(crate) use directory::Compaction;
-pub use making::CompactionResult;
-pub(crate) use making::compact;

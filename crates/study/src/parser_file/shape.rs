@@ -124,8 +124,9 @@ impl Shape {
             }
             (Shape::OneOf(_), Value::Bool(value)) => in_text(&value.to_string()),
             (Shape::OneOf(_), Value::Number(number)) => {
-                let whole = number.as_f64().and_then(|value| whole(value, &number.to_string()));
-                in_text(&whole.unwrap_or_else(|| number.clone()).to_string())
+                let integer =
+                    number.as_f64().and_then(|value| integer_of(value, &number.to_string()));
+                in_text(&integer.unwrap_or_else(|| number.clone()).to_string())
             }
             (_, Value::String(text)) => in_text(text),
             _ => None,
@@ -155,13 +156,13 @@ impl NumberFields {
         let fits = from.is_none_or(|from| value >= from)
             && to.is_none_or(|to| value <= to)
             && (!is_whole || value.fract() == 0.0);
-        let number = || whole(value, text).or_else(|| Number::from_f64(value));
+        let number = || integer_of(value, text).or_else(|| Number::from_f64(value));
         fits.then(number)?.map(Value::Number)
     }
 }
 
 /// A number as a whole one, if it is: `8.0` is 8.
-fn whole(value: f64, text: &str) -> Option<Number> {
+fn integer_of(value: f64, text: &str) -> Option<Number> {
     let exact = || (value.fract() == 0.0 && value.abs() <= MOST_EXACT).then_some(value as i64);
     text.parse::<i64>().ok().or_else(exact).map(Number::from)
 }
