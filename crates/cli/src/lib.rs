@@ -12,6 +12,7 @@ mod colours;
 mod command_line;
 mod commands;
 mod console;
+mod document_file;
 mod error;
 mod gate;
 mod global;

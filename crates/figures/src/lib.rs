@@ -4,6 +4,7 @@
 //! - [`FigureRow`]: a row of the tables that a study makes of its facts, for the figures that it leads with.
 //! - [`ClusteredDraws`], [`difference()`]: any draws by cluster: their mean, and the difference between two groups.
 //! - [`Interval`]: 95 % intervals; [`DifferenceTest`]: how often chance alone makes such a difference.
+//! - [`FigurePicture`]: what is drawn of a table.
 //! - [`ExpectedInterval`]: how wide an interval will be, before anything is paid for.
 //! - [`agreement`]: Krippendorff's alpha and Cohen's kappa.
 //!
@@ -21,6 +22,7 @@ mod interval;
 mod jackknife;
 mod kind;
 mod mean_interval;
+mod picture;
 pub mod recorded;
 mod robust;
 mod share;
@@ -33,6 +35,7 @@ pub use draws::ClusteredDraws;
 pub use expected::{ExpectedInterval, WIDER_DIFFERENCE};
 pub use interval::{FEWEST_CLUSTERS, Interval, IntervalMethod, NarrowInterval};
 pub use kind::FigureKind;
+pub use picture::{FigurePicture, PictureAxis, PicturePanel, PictureRow};
 pub use recorded::FigureRow;
 pub use share::clopper_pearson;
 pub use table::{

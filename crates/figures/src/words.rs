@@ -49,8 +49,16 @@ pub(crate) fn ends(kind: FigureKind, Interval { low, high, .. }: Interval, signe
 pub(crate) fn points(kind: FigureKind, difference: f64) -> String {
     match kind {
         FigureKind::Share | FigureKind::Proportion => {
-            format!("{} percentage points", with_sign(100.0 * difference, 2))
+            format!("{} percentage points", unitless_points(kind, difference))
         }
+        FigureKind::Mean => unitless_points(kind, difference),
+    }
+}
+
+/// A difference where its unit stands elsewhere: `+3.00`, `-0.250`.
+pub(crate) fn unitless_points(kind: FigureKind, difference: f64) -> String {
+    match kind {
+        FigureKind::Share | FigureKind::Proportion => with_sign(100.0 * difference, 2),
         FigureKind::Mean => signed_decimal(difference),
     }
 }

@@ -13,16 +13,20 @@ use crate::{RunPart, RunSummary};
 /// The longest recorded settings that are shown, in characters.
 const MOST_SETTINGS: usize = 200_000;
 
+/// Writes what has to be known before the numbers are read.
+pub(crate) fn write_cautions(part: &RunPart, page: &mut String) {
+    cautions(&part.summary, page);
+    for line in part.in_force.lines() {
+        // Writing to a string cannot fail, here and below.
+        let _ = writeln!(page, "<p class=note>{}</p>", escape(line, 400));
+    }
+}
+
 /// Writes the experiment, the time, the models that answered, and the usage.
 pub(crate) fn html(part: &RunPart, page: &mut String) {
     let RunSummary { run, started, began, ended, outcome, figures, .. } = &part.summary;
     let counts = &figures.all.counts;
-    // Writing to a string cannot fail, here and below.
     let _ = writeln!(page, "<section>");
-    cautions(&part.summary, page);
-    for line in part.in_force.lines() {
-        let _ = writeln!(page, "<p class=note>{}</p>", escape(line, 400));
-    }
     let seed = started.drawn_from();
     let Attempts { made, failed, .. } = counts.attempts;
     let mut rows = vec![

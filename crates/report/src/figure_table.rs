@@ -6,15 +6,27 @@ use retold::counted::group_digits;
 use retold_figures::FigureTable;
 
 use crate::MOST_GROUPS;
+use crate::draw_error::DrawError;
+use crate::figure_picture::figure_svg;
 use crate::html::{TABLE_END, begin_table, escape};
+use crate::plot::PictureSize;
 
-/// A table of a figure, with the differences between its groups. `runs` are the runs as they are typed.
-pub(crate) fn html(table: &FigureTable, runs: &str, page: &mut String) {
+/// A figure as a picture and as a table, with the differences between its groups. `runs` are the runs as they are typed.
+///
+/// # Errors
+/// If the picture cannot be drawn.
+pub(crate) fn html(
+    table: &FigureTable,
+    number: usize,
+    runs: &str,
+    page: &mut String,
+) -> Result<(), DrawError> {
     // Writing to a string cannot fail, here and below.
     let _ = writeln!(page, "<h2>{}</h2>", escape(&table.title(), 300));
     if let Some(banner) = table.banner() {
         let _ = writeln!(page, "<p class=banner>{banner}</p>");
     }
+    write_picture(table, number, page)?;
     page.push_str(&begin_table(table.headings()));
     for group in table.groups.iter().take(MOST_GROUPS) {
         let cells = table.cells(group);
@@ -51,4 +63,33 @@ pub(crate) fn html(table: &FigureTable, runs: &str, page: &mut String) {
             of.join(" and ")
         );
     }
+    Ok(())
+}
+
+/// The picture, with its numbers as CSV.
+fn write_picture(table: &FigureTable, number: usize, page: &mut String) -> Result<(), DrawError> {
+    let Some(svg) = figure_svg(table, PictureSize::PAGE)? else { return Ok(()) };
+    let _ = writeln!(
+        page,
+        "<figure aria-label=\"{0}\">\n<div class=wide tabindex=0>{svg}</div>\n<figcaption><a download=\"figure_{number}.csv\" href=\"data:text/csv;base64,{1}\">CSV</a></figcaption></figure>",
+        escape(&table.title(), 160),
+        data_encoding::BASE64.encode(&numbers(table)?),
+    );
+    Ok(())
+}
+
+/// The numbers of a figure as CSV.
+fn numbers(table: &FigureTable) -> Result<Vec<u8>, DrawError> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let labels = table.labels.iter().map(String::as_str);
+    writer.write_record(labels.chain(["n", "missing", "fallback", "value", "low", "high"]))?;
+    for group in &table.groups {
+        let labels = group.group.iter().map(|value| value.text().unwrap_or_default().to_owned());
+        let counts = [group.draws, group.missing, group.fallback].map(|count| count.to_string());
+        let interval = group.interval.map(|interval| (interval.low, interval.high)).unzip();
+        let values = [group.value, interval.0, interval.1];
+        let values = values.map(|value| value.map_or_else(String::new, |value| value.to_string()));
+        writer.write_record(labels.chain(counts).chain(values))?;
+    }
+    Ok(writer.into_inner().map_err(|e| e.to_string())?)
 }

@@ -6,13 +6,14 @@
 //!
 //! - [`RunSummary`]: the summary of any run.
 //! - [`charts`]: the plots of a run whose experiment is not at hand.
+//! - [`figure_svg`]: a figure as a picture, wherever it is shown; [`figure_file`]: the same as a file.
 //! - [`ReportPage`]: the page of one run, or of several side by side.
 
 mod about;
 mod calls;
 mod decisions;
 mod draw_error;
-mod figure_plots;
+mod figure_picture;
 mod figure_table;
 mod foreign;
 mod html;
@@ -26,7 +27,9 @@ mod time_span;
 use retold_figures::FigureTable;
 use retold_study::charts::Chart;
 
+pub use figure_picture::{figure_file, figure_svg};
 pub use foreign::charts;
+pub use plot::PictureSize;
 pub use summary::{Methods, RunSummary, methods};
 
 /// The most groups of a table or a plot; a note below it says that others are left out.

@@ -11,13 +11,10 @@ use crate::draw_error::DrawError;
 use crate::html::{escape, escape_lines};
 use crate::time_span::between;
 use crate::{Medium, ReportPage, RunPart};
-use crate::{about, calls, decisions, figure_plots, figure_table, plotted, runs_table};
+use crate::{about, calls, decisions, figure_table, plotted, runs_table};
 
 /// The style of the page.
 const STYLE: &str = include_str!("style.css");
-
-/// The most figures that are plotted: a page of more is longer than anybody scrolls.
-const MOST_PLOTS: usize = 6;
 
 /// The most runs of which everything is shown at once.
 const MOST_UNFOLDED: usize = 2;
@@ -39,10 +36,13 @@ impl ReportPage {
         // Writing to a string cannot fail, here and below.
         let _ = writeln!(page, "<h1>{title}</h1>\n<p class=date>{}</p>", self.date_line());
         match self.runs.as_slice() {
-            [one] => about::html(one, &mut page),
-            runs => runs_table::html(runs, &mut page),
+            [one] => about::write_cautions(one, &mut page),
+            runs => runs_table::write_cautions(runs, &mut page),
         }
         self.figures(&mut page)?;
+        if self.runs.len() > 1 {
+            runs_table::html(&self.runs, &mut page);
+        }
         let are_many = self.runs.len() > MOST_UNFOLDED;
         if are_many && medium == Medium::Paper {
             page.push_str(
@@ -52,6 +52,10 @@ impl ReportPage {
             for (at, part) in self.runs.iter().enumerate() {
                 self.of_run(part, at, are_many, &mut page)?;
             }
+        }
+        if let [one] = self.runs.as_slice() {
+            page.push_str("<h2>How it was recorded</h2>\n");
+            about::html(one, &mut page);
         }
         page.push_str("</main>\n</body>\n</html>\n");
         Ok(page)
@@ -101,12 +105,7 @@ impl ReportPage {
             page.push_str("<p>No figures are suggested: a run needs decisions that are numbers or a few names.</p>\n");
         }
         for (table, number) in self.tables.iter().zip(1..) {
-            figure_table::html(table, &self.names(), page);
-            if number <= MOST_PLOTS
-                && let Some(chart) = figure_plots::chart(table, number)
-            {
-                plotted::html(&chart, &chart.name, &self.names(), page)?;
-            }
+            figure_table::html(table, number, &self.names(), page)?;
         }
         self.runs.iter().for_each(|part| decisions::write_counts(&part.summary, page));
         Ok(())
@@ -126,8 +125,7 @@ impl ReportPage {
             let _ = writeln!(page, "<details><summary>Run {name}</summary>");
         }
         if self.runs.len() > 1 {
-            let _ = writeln!(page, "<h2>What was run{of}</h2>");
-            about::html(part, page);
+            about::write_cautions(part, page);
         }
         if is_folded && !part.charts.is_empty() {
             let _ = writeln!(
@@ -152,6 +150,10 @@ impl ReportPage {
                 page,
                 "<details><summary>The study's own report{of}</summary>\n<pre tabindex=0>{text}</pre></details>"
             );
+        }
+        if self.runs.len() > 1 {
+            let _ = writeln!(page, "<h2>How it was recorded{of}</h2>");
+            about::html(part, page);
         }
         if is_folded {
             page.push_str("</details>\n");

@@ -20,8 +20,8 @@ const MOST_SETTINGS: usize = 6;
 /// The longest value of a setting that is shown.
 const LONGEST: usize = 40;
 
-/// A table with a row for each run.
-pub(crate) fn html(runs: &[RunPart], page: &mut String) {
+/// Writes what has to be known before the numbers of several runs are read.
+pub(crate) fn write_cautions(runs: &[RunPart], page: &mut String) {
     let simulated = runs.iter().filter(|part| part.summary.started.is_simulated()).count();
     // Writing to a string cannot fail, here and below.
     if simulated > 0 {
@@ -49,6 +49,10 @@ pub(crate) fn html(runs: &[RunPart], page: &mut String) {
             }
         );
     }
+}
+
+/// A table with a row for each run.
+pub(crate) fn html(runs: &[RunPart], page: &mut String) {
     let started: Vec<&RunStarted> = runs.iter().map(|part| &part.summary.started).collect();
     let differing = differing(&started);
     page.push_str("<h2>Runs</h2>\n");

@@ -3,6 +3,7 @@
 use retold::id::RunId;
 use retold::log::Reader;
 use retold_figures::{FigureTable, leading_tables};
+use retold_report::{PictureSize, figure_svg};
 use retold_study::figures::figure_run;
 use retold_study::studies::Studies;
 use serde::Serialize;
@@ -61,7 +62,13 @@ pub(crate) struct FigureTableView {
 #[derive(Clone, Serialize)]
 struct FigureTableText {
     title: String,
+    /// As an SVG element; `None` without values, or if it cannot be drawn.
+    picture: Option<String>,
+    /// The same as wide as a telephone.
+    narrow_picture: Option<String>,
     banner: Option<&'static str>,
+    /// What looks wrong with it.
+    finding: Option<String>,
     headings: Vec<String>,
     rows: Vec<Vec<String>>,
     differences: Vec<String>,
@@ -87,7 +94,11 @@ impl FigureTableView {
     fn new(table: FigureTable) -> Self {
         let shown = FigureTableText {
             title: table.title(),
+            // A page without a picture still has the table.
+            picture: figure_svg(&table, PictureSize::PAGE).ok().flatten(),
+            narrow_picture: figure_svg(&table, PictureSize::NARROW).ok().flatten(),
             banner: table.banner(),
+            finding: table.finding.as_ref().map(ToString::to_string),
             headings: table.headings(),
             rows: table.groups.iter().map(|group| table.cells(group)).collect(),
             differences: table.differences.iter().map(|found| table.difference(found)).collect(),

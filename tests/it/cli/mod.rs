@@ -58,6 +58,7 @@ mod parser_files;
 mod parser_list;
 mod parsing;
 mod patience;
+mod pictures;
 mod pipes;
 mod plans;
 mod plans_before_a_run;

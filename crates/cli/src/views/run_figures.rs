@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use retold_figures::FigureTable;
+use retold_figures::{FigurePicture, FigureTable};
 
 /// Tables of figures, each with the differences between its groups. What comes from the log is inert in them.
 pub(crate) fn tables(tables: &[FigureTable]) -> String {
@@ -19,6 +19,9 @@ pub(crate) fn tables(tables: &[FigureTable]) -> String {
         let _ = writeln!(text, "{}", table.title());
         if let Some(banner) = table.banner() {
             let _ = writeln!(text, "  {banner}");
+        }
+        for line in table.picture().iter().flat_map(FigurePicture::lines) {
+            let _ = writeln!(text, "  {line}");
         }
         for row in &rows {
             let mut line = String::new();

@@ -7,6 +7,7 @@
 mod axis;
 mod bars;
 mod flow;
+mod forest;
 mod limited;
 mod lines;
 mod network;
@@ -19,6 +20,8 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use retold::escaping::printable;
 use retold_study::charts::{Chart, ChartData};
 
+pub use forest::PictureSize;
+pub(crate) use forest::forest;
 pub(crate) use limited::limit;
 
 /// The palette of Okabe and Ito, without black and yellow.

@@ -2,11 +2,11 @@
 
 mod pdf;
 
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
+use crate::document_file::DocumentFile;
 use crate::error::{CliError, Status};
 use crate::gate;
 use crate::global::Global;
@@ -17,7 +17,6 @@ use crate::runs::run_figures::FiguresArgs;
 use crate::runs::settings::{experiment_of, settings_of};
 use crate::select::{self, RunSelection};
 use crate::views::{self, program};
-use retold::draft::Draft;
 use retold::escaping::printable;
 use retold::id::RunId;
 use retold::model::Prices;
@@ -60,22 +59,8 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let Args { runs, figures: of_any, output: file, force, prices: price_file } = args;
-    let is_stdout = file == Path::new("-");
-    if is_stdout && output.is_json() {
-        return Err(CliError::usage("--json and -o - both write to stdout")
-            .hint("name a file for the page"));
-    }
-    let mut format = ReportFormat::Html;
-    if is_stdout {
-        output.is_a_document();
-    } else {
-        CliError::refuse_log(&file)?;
-        format = ReportFormat::of(&file)?;
-    }
-    if !is_stdout && file.exists() && !force {
-        return Err(CliError::usage(format!("{}: the file exists", file.display()))
-            .hint("--force replaces it"));
-    }
+    let format = ReportFormat::of(&file)?;
+    let document = DocumentFile::new(file, force, output)?;
     if runs.len() > MOST_RUNS {
         return Err(CliError::usage(format!(
             "a report has at most {MOST_RUNS} runs, and these are {}",
@@ -103,10 +88,6 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     };
     let html = page.html(medium);
     let html = html.map_err(|e| CliError::usage(format!("a plot cannot be drawn: {e}")))?;
-    if is_stdout {
-        output.raw(&html)?;
-        return Ok(Status::Fine);
-    }
     let (bytes, browser) = match format {
         ReportFormat::Html => (html.into_bytes(), None),
         ReportFormat::Pdf => {
@@ -114,7 +95,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             (printed.bytes, Some(printed.browser.display().to_string()))
         }
     };
-    write(&file, &bytes)?;
+    document.write(&bytes, output)?;
+    let Some(file) = document.path() else { return Ok(Status::Fine) };
     let of: Vec<String> = page.runs.iter().map(|part| part.summary.run.to_string()).collect();
     if output.is_json() {
         let plots: usize = page.runs.iter().map(|part| part.charts.len()).sum();
@@ -146,14 +128,14 @@ enum ReportFormat {
 }
 
 impl ReportFormat {
-    /// That which the name of a file says. A device has any name, and gets HTML.
+    /// That which the name of a file says. A device has any name, and gets HTML, as stdout does.
     ///
     /// # Errors
     /// A name that says something else.
     fn of(file: &Path) -> Result<Self, CliError> {
         let is = |name: &str| file.extension().is_some_and(|it| it.eq_ignore_ascii_case(name));
         let is_device = file.metadata().is_ok_and(|there| !there.is_file() && !there.is_dir());
-        if is("html") || is("htm") || is_device {
+        if file == Path::new("-") || is("html") || is("htm") || is_device {
             return Ok(ReportFormat::Html);
         }
         if is("pdf") {
@@ -182,22 +164,6 @@ fn of_one_experiment(selected: &[RunSelection]) -> Result<(), CliError> {
         .hint("write a report of each experiment")),
         None => Ok(()),
     }
-}
-
-/// Writes the page as a whole or not at all, unless the file is a device or a link: these are written to as
-/// they are.
-fn write(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
-    let write = || -> io::Result<()> {
-        if path.symlink_metadata().is_ok_and(|there| !there.is_file()) {
-            return std::fs::write(path, bytes);
-        }
-        let (draft, mut file) = Draft::file(path)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        std::fs::rename(draft.path(), path)
-    };
-    write()
-        .map_err(|e| CliError::new(Status::Io, format!("{}: cannot write it: {e}", path.display())))
 }
 
 /// What is reported about a run.

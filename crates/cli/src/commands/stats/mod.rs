@@ -1,10 +1,13 @@
 //! `retold stats`.
 
+mod picture;
+
 use std::path::PathBuf;
 
 use serde::Serialize;
 use serde_json::json;
 
+use self::picture::PictureArgs;
 use crate::error::{CliError, Status};
 use crate::gate;
 use crate::global::Global;
@@ -41,6 +44,8 @@ use retold_figures::FigureTable;
 /// or a parser's last resort is counted beside it. Groups, and runs where several are given, are
 /// compared by differences with intervals and tests.
 ///
+/// With --figure, the figures are printed alone; -o draws one in a file.
+///
 /// Of a damaged run, the events before the damage are counted (exit code 1).
 ///
 /// With --json, the object of one run is the one that the page of `retold serve` has under
@@ -54,6 +59,8 @@ pub(crate) struct Args {
     runs: Vec<String>,
     #[command(flatten)]
     figures: FiguresArgs,
+    #[command(flatten)]
+    picture: PictureArgs,
     /// The prices: a file like config/prices.yaml, used instead of the built-in prices.
     #[arg(long, value_name = "FILE")]
     prices: Option<PathBuf>,
@@ -79,9 +86,13 @@ struct RunStats<'a> {
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { runs, figures, prices: file } = args;
+    let Args { runs, figures, picture, prices: file } = args;
+    let drawing = picture.drawing(output)?;
     let prices = prices(file.as_deref())?;
     let sources = select::each_once(select::sources_to_read(global, &runs)?, |of| of.run);
+    if let Some(drawing) = drawing {
+        return drawing.draw(&sources, &figures, global, output);
+    }
     let views = gate::views(&select::runs_of(&sources))?;
     gate::through(&views, output, || {
         let runs: Vec<RunSelection> = views.iter().map(RunSelection::up_to_damage).collect();
@@ -103,7 +114,10 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             if let [_] = all.as_slice() {
                 shown.push_str(&run_figures::tables(&tables));
             }
-            shown.push_str(&text(&stats.totals));
+            // Who names a figure wants that alone.
+            if figures.is_empty() {
+                shown.push_str(&text(&stats.totals));
+            }
             shown.push_str(if all.len() > 1 { "\n" } else { "" });
         }
         if all.len() > 1 && !tables.is_empty() {

@@ -1,0 +1,291 @@
+//! A figure: a dot with its interval for each group, and its difference to a baseline beside it, as in a forest plot.
+
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use retold::escaping::printable;
+use retold_figures::{FigurePicture, PictureAxis, PicturePanel, PictureRow};
+
+use super::{Area, Drawn, colour, pixel};
+
+/// The size of a picture, in pixels. A browser has 96 of them to the inch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PictureSize {
+    /// How wide it is.
+    width: u32,
+    /// The size of its letters.
+    font: u32,
+}
+
+impl PictureSize {
+    /// As wide as a page.
+    pub const PAGE: Self = PictureSize { width: 900, font: 15 };
+
+    /// As wide as a telephone.
+    pub const NARROW: Self = PictureSize { width: 330, font: 12 };
+
+    /// As wide as a column of a paper with two: 85 mm.
+    pub const COLUMN: Self = PictureSize { width: 321, font: 8 };
+}
+
+/// The places in a picture, in pixels.
+struct ForestLayout {
+    font: i32,
+    width: i32,
+    /// The height of a row: a line for the dot, and one for its numbers.
+    row: i32,
+    /// Where names end.
+    names: i32,
+    /// Where the first panel begins: below the notes.
+    top: i32,
+}
+
+/// A panel, and where its axis begins and ends.
+struct PlacedPanel<'a> {
+    panel: &'a PicturePanel,
+    /// The groups that its rows are of.
+    groups: &'a [PictureRow],
+    left: i32,
+    right: i32,
+    top: i32,
+}
+
+impl ForestLayout {
+    fn new(
+        picture: &FigurePicture,
+        PictureSize { width, font }: PictureSize,
+        notes: &[String],
+    ) -> Self {
+        let (width, font) = (signed(width), signed(font));
+        let lines = i32::try_from(notes.len()).unwrap_or(0);
+        let top = font / 2 + lines * font * 3 / 2;
+        let texts = picture.values.rows.iter();
+        let texts = texts.flat_map(|row| [row.name.chars().count(), row.counts.chars().count()]);
+        let longest = signed(u32::try_from(texts.max().unwrap_or(0)).unwrap_or(u32::MAX));
+        // A letter is about 0.55 of its size wide.
+        let names = (longest.saturating_mul(font) * 55 / 100 + font).min(width * 36 / 100);
+        ForestLayout { font, width, row: font * 11 / 4, names, top }
+    }
+
+    /// The height of a panel with its axis.
+    fn height(&self, panel: &PicturePanel) -> i32 {
+        let rows = i32::try_from(panel.rows.len()).unwrap_or(i32::MAX / 1000);
+        rows.saturating_mul(self.row) + 3 * self.font
+    }
+
+    /// The panels, side by side where there is room, and else one below the other.
+    fn panels<'a>(&self, picture: &'a FigurePicture) -> Vec<PlacedPanel<'a>> {
+        let (left, right) = (self.names + self.font, self.width - 2 * self.font);
+        let groups = &picture.values.rows;
+        let whole = PlacedPanel { panel: &picture.values, groups, left, right, top: self.top };
+        let Some(differences) = &picture.differences else { return vec![whole] };
+        if self.is_narrow() {
+            let top = self.top + self.height(&picture.values);
+            return vec![whole, PlacedPanel { panel: differences, groups, left, right, top }];
+        }
+        let (middle, gap) = ((left + right) / 2, 2 * self.font);
+        vec![
+            PlacedPanel { right: middle - gap, ..whole },
+            PlacedPanel { panel: differences, groups, left: middle + gap, right, top: self.top },
+        ]
+    }
+
+    fn is_narrow(&self) -> bool {
+        self.width < 36 * self.font
+    }
+
+    /// The height of the picture.
+    fn whole_height(&self, picture: &FigurePicture) -> i32 {
+        let below = picture.differences.iter().filter(|_| self.is_narrow());
+        let below: i32 = below.map(|panel| self.height(panel)).sum();
+        self.top + self.height(&picture.values) + below
+    }
+
+    fn text(&self, root: &Area<'_>, text: &str, at: (i32, i32), across: HPos) -> Drawn {
+        let font = ("sans-serif", self.font).into_font().color(&BLACK);
+        let style = font.pos(Pos::new(across, VPos::Center));
+        let text = Text::new(printable(text, 60), at, style);
+        Ok(root.draw(&text).map_err(|e| e.to_string())?)
+    }
+
+    fn small(&self, root: &Area<'_>, text: &str, at: (i32, i32), across: HPos) -> Drawn {
+        let font = ("sans-serif", self.font * 5 / 6).into_font().color(&SMALL);
+        let style = font.pos(Pos::new(across, VPos::Center));
+        let text = Text::new(printable(text, 60), at, style);
+        Ok(root.draw(&text).map_err(|e| e.to_string())?)
+    }
+}
+
+/// Small type, on paper and in the dark.
+const SMALL: RGBColor = RGBColor(110, 110, 110);
+
+/// A figure as an SVG element, below notes of a line each.
+///
+/// # Errors
+/// If the library cannot draw it, which does not happen with finite numbers.
+pub(crate) fn forest(
+    picture: &FigurePicture,
+    size: PictureSize,
+    notes: &[String],
+) -> Result<String, Box<dyn std::error::Error + Send + Sync>> {
+    let layout = ForestLayout::new(picture, size, notes);
+    let height = u32::try_from(layout.whole_height(picture)).unwrap_or(0);
+    let mut text = String::new();
+    {
+        let root = SVGBackend::with_string(&mut text, (size.width, height)).into_drawing_area();
+        for (note, line) in notes.iter().zip(0..) {
+            let at = (layout.font, layout.font + line * layout.font * 3 / 2);
+            layout.text(&root, note, at, HPos::Left)?;
+        }
+        for (at, placed) in layout.panels(picture).iter().enumerate() {
+            let has_names = at == 0 || layout.is_narrow();
+            draw_panel(&root, &layout, placed, has_names)?;
+        }
+        root.present().map_err(|e| e.to_string())?;
+    }
+    Ok(text)
+}
+
+fn draw_panel(
+    root: &Area<'_>,
+    layout: &ForestLayout,
+    placed: &PlacedPanel<'_>,
+    has_names: bool,
+) -> Drawn {
+    let PlacedPanel { panel, groups, left, right, top } = placed;
+    let axis = &panel.axis;
+    let x = |value: f64| left + pixel(axis.place(value) * f64::from(right - left));
+    let below = top + i32::try_from(panel.rows.len()).unwrap_or(0) * layout.row;
+    for (value, _) in &axis.ticks {
+        let is_zero = axis.is_difference && *value == 0.0;
+        let line = if is_zero { BLACK.mix(0.6) } else { BLACK.mix(0.12) };
+        let line = PathElement::new(vec![(x(*value), *top), (x(*value), below)], line);
+        root.draw(&line).map_err(|e| e.to_string())?;
+    }
+    for ((row, group), at) in panel.rows.iter().zip(*groups).zip(0..) {
+        let y = top + at * layout.row + layout.font * 3 / 4;
+        let small = y + layout.font * 5 / 4;
+        if has_names {
+            layout.text(root, &group.name, (layout.names, y), HPos::Right)?;
+            layout.small(root, &group.counts, (layout.names, small), HPos::Right)?;
+        }
+        draw_row(root, layout, row, &x, y)?;
+        let numbers = format!("{} {}", row.value_text, row.interval_text);
+        let numbers = numbers.trim();
+        let half = signed(u32::try_from(numbers.chars().count()).unwrap_or(0)) * layout.font / 5;
+        let middle = row.value.map_or((left + right) / 2, &x);
+        let middle = middle.clamp(left + half, (right - half).max(left + half));
+        layout.small(root, numbers, (middle, small), HPos::Center)?;
+    }
+    draw_axis(root, layout, axis, (*left, *right, below), &x)
+}
+
+/// A dot with its interval, or the dots of its clusters.
+fn draw_row(
+    root: &Area<'_>,
+    layout: &ForestLayout,
+    row: &PictureRow,
+    x: &dyn Fn(f64) -> i32,
+    y: i32,
+) -> Drawn {
+    let radius = layout.font * 3 / 10;
+    if let Some((low, high)) = row.interval {
+        for line in [
+            vec![(x(low), y), (x(high), y)],
+            vec![(x(low), y - radius), (x(low), y + radius)],
+            vec![(x(high), y - radius), (x(high), y + radius)],
+        ] {
+            let line = PathElement::new(line, colour(0).stroke_width(2));
+            root.draw(&line).map_err(|e| e.to_string())?;
+        }
+    }
+    for dot in &row.dots {
+        root.draw(&Circle::new((x(*dot), y), radius, colour(0))).map_err(|e| e.to_string())?;
+    }
+    if let Some(value) = row.value {
+        let dot = Circle::new((x(value), y), radius + 1, colour(0).filled());
+        root.draw(&dot).map_err(|e| e.to_string())?;
+    }
+    Ok(())
+}
+
+fn draw_axis(
+    root: &Area<'_>,
+    layout: &ForestLayout,
+    axis: &PictureAxis,
+    (left, right, below): (i32, i32, i32),
+    x: &dyn Fn(f64) -> i32,
+) -> Drawn {
+    let line = PathElement::new(vec![(left, below), (right, below)], BLACK);
+    root.draw(&line).map_err(|e| e.to_string())?;
+    for (value, text) in &axis.ticks {
+        layout.small(root, text, (x(*value), below + layout.font), HPos::Center)?;
+    }
+    let middle = (left + right) / 2;
+    layout.small(root, axis.name, (middle, below + layout.font * 9 / 4), HPos::Center)
+}
+
+fn signed(value: u32) -> i32 {
+    i32::try_from(value).unwrap_or(i32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn picture(groups: usize) -> FigurePicture {
+        let axis = |is_difference| PictureAxis {
+            low: -1.0,
+            high: 1.0,
+            ticks: vec![(-1.0, "-1".to_owned()), (0.0, "0".to_owned()), (1.0, "1".to_owned())],
+            is_difference,
+            name: "mean",
+        };
+        let row = |at: usize| PictureRow {
+            name: format!("<group {at}>"),
+            counts: "n 4, 1 missing".to_owned(),
+            value: Some(0.5),
+            interval: Some((0.2, 0.8)),
+            dots: Vec::new(),
+            value_text: "0.500".to_owned(),
+            interval_text: "[0.200, 0.800]".to_owned(),
+        };
+        let rows: Vec<PictureRow> = (0..groups).map(row).collect();
+        let differences = Some(PicturePanel { rows: rows.clone(), axis: axis(true) });
+        FigurePicture { values: PicturePanel { rows, axis: axis(false) }, differences }
+    }
+
+    /// The places of the texts of a picture, in pixels.
+    fn places(svg: &str) -> Vec<(f64, f64)> {
+        let number = |tag: &str, name: &str| {
+            let rest = tag.split(&format!(" {name}=\"")).nth(1).unwrap();
+            rest.split('"').next().unwrap().parse().unwrap()
+        };
+        svg.split("<text").skip(1).map(|tag| (number(tag, "x"), number(tag, "y"))).collect()
+    }
+
+    #[test]
+    fn everything_is_within_the_picture_in_every_size() {
+        for size in [PictureSize::PAGE, PictureSize::NARROW, PictureSize::COLUMN] {
+            let svg = forest(&picture(3), size, &["a note".to_owned()]).unwrap();
+            let height: f64 =
+                svg.split("height=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
+            for (x, y) in places(&svg) {
+                assert!((0.0..f64::from(size.width)).contains(&x), "{size:?}: {x}");
+                assert!((0.0..height).contains(&y), "{size:?}: {y} of {height}");
+            }
+            assert!(svg.contains("&lt;group 2&gt;") && !svg.contains("<group"), "{svg}");
+        }
+    }
+
+    #[test]
+    fn differences_stand_beside_the_groups_where_there_is_room() {
+        let rows = |size| {
+            let svg = forest(&picture(2), size, &[]).unwrap();
+            svg.matches("&lt;group 1&gt;").count()
+        };
+        assert_eq!(
+            [PictureSize::PAGE, PictureSize::COLUMN, PictureSize::NARROW].map(rows),
+            [1, 1, 2]
+        );
+    }
+}
