@@ -60,6 +60,21 @@ fn is_dangerous(c: char) -> bool {
         || matches!(c, '\u{061C}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E007F}')
 }
 
+/// A text on one line, inert, and cut after so many characters.
+pub fn excerpt(text: &str, most: usize) -> String {
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+        if line.len() > most * 4 {
+            break;
+        }
+    }
+    printable(&line, most)
+}
+
 #[cfg(test)]
 mod tests {
     use super::{inert_json, printable};

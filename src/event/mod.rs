@@ -4,6 +4,7 @@
 //!   for kinds of later releases, which survive a round trip.
 //! - [`NewEvent`], [`StoredEvent`]: the forms that a log accepts and returns: columns and a JSON body.
 //! - [`chain`]: the canonical bytes of an event and the hash chain over them.
+//! - [`EventWords`]: an event as people read it.
 //! - [`Because`]: the earlier events that a prompt was made from. [`Labels`]: the labels of a call.
 //! - [`OutcomeHasher`]: the outcome digest. [`FoldedState`]: digests of the state. [`MerkleTree`]:
 //!   the root of a run's events.
@@ -25,6 +26,7 @@ mod line;
 mod merkle;
 mod outcome;
 mod stored;
+mod words;
 
 pub use because::Because;
 pub use convert::EventError;
@@ -51,3 +53,4 @@ pub use merkle::{MerkleTree, inclusion_paths, root_at_end};
 pub use outcome::OutcomeHasher;
 pub(crate) use outcome::{pairs, ranges};
 pub use stored::{NewEvent, StoredEvent};
+pub use words::{EventWords, fact_name, fact_text, kind_from_words, kind_in_words};

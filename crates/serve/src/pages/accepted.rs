@@ -4,8 +4,9 @@ use retold::decided::accepted_decisions;
 use retold::id::{CallPath, Sample};
 use serde::Serialize;
 
-use super::{RunPageRequest, excerpt};
+use super::RunPageRequest;
 use crate::error::PageError;
+use retold::escaping::excerpt;
 
 /// How much of a value is shown.
 const SHOWN: usize = 300;

@@ -373,18 +373,3 @@ fn participant_href(run: &str, by: Option<&str>, name: &str) -> String {
     let by = by.map(|by| format!("?by={}", part(by))).unwrap_or_default();
     format!("/run/{run}/participant/{}{by}", parts.join("/"))
 }
-
-/// A text on one line, cut.
-fn excerpt(text: &str, most: usize) -> String {
-    let mut line = String::new();
-    for word in text.split_whitespace() {
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-        if line.len() > most * 4 {
-            break;
-        }
-    }
-    printable(&line, most)
-}

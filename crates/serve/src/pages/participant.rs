@@ -9,10 +9,11 @@ use serde::Serialize;
 
 use super::accepted::AcceptedView;
 use super::row::{ListedEvent, row};
-use super::{PageReply, RunPageRequest, excerpt};
+use super::{PageReply, RunPageRequest};
 use crate::decision_columns::DecisionColumns;
 use crate::error::PageError;
 use crate::event_columns::EventColumns;
+use retold::escaping::excerpt;
 
 /// Exchanges of a story on one page.
 const MOST_STEPS: usize = 40;

@@ -8,9 +8,10 @@ use retold::id::Seq;
 use serde::Serialize;
 
 use super::accepted::AcceptedView;
-use super::row::{fact_name, fact_text};
-use super::{PageReply, RunPageRequest, excerpt};
+use super::{PageReply, RunPageRequest};
 use crate::error::PageError;
+use retold::escaping::excerpt;
+use retold::event::{fact_name, fact_text};
 
 /// The most sources of one prompt in the graph, and in the list.
 const MOST_DRAWN: usize = 14;

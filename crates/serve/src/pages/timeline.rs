@@ -11,12 +11,14 @@ use retold::log::{EventFilter, MOMENTS, NAME_AND_VALUE, each_event_at, moment, n
 use serde::Serialize;
 
 use super::outcome::{Outcome, status};
-use super::row::{ListedEvent, label, row};
-use super::{PageReply, RunPageRequest, excerpt};
+use super::row::{ListedEvent, row};
+use super::{PageReply, RunPageRequest};
 use crate::error::PageError;
 use crate::event_set::EventSet;
 use crate::job::JobState;
 use crate::query::Query;
+use retold::escaping::excerpt;
+use retold::event::kind_in_words;
 use retold_archive::search::{around, terms};
 
 /// Events on one page.
@@ -226,7 +228,7 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
                 let chosen = chosen.contains(value);
                 let set = if chosen { None } else { Some(value.as_str()) };
                 let query = query.with(&[(key, set), ("after", None), ("before", None)]);
-                let label = if key == "kind" { label(value) } else { value };
+                let label = if key == "kind" { kind_in_words(value) } else { value };
                 let label = printable(label, 60);
                 FilterChoice { value: value.clone(), label, count: *count, chosen, query }
             })

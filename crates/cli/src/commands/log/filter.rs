@@ -1,5 +1,6 @@
 //! Which events are listed.
 
+use retold::event::kind_from_words;
 use retold::id::{CallPath, Time};
 use retold::log::{EventFilter, MOMENTS, moment};
 
@@ -8,7 +9,7 @@ use crate::label_argument;
 /// Which events of a run to list; an event has to meet all of them.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct ListingFilter {
-    /// Only events of this kind, such as DecisionMade. Can be repeated.
+    /// Only events of this kind, as the list has it (decision) or as the log does (DecisionMade). Can be repeated.
     #[arg(long = "kind", value_name = "KIND", requires = "run")]
     kinds: Vec<String>,
     /// Only what belongs to calls whose names have these parts, in any order: `final_vote/p_0012`.
@@ -39,6 +40,8 @@ fn since(text: &str) -> Result<Time, &'static str> {
 impl From<&ListingFilter> for EventFilter {
     fn from(given: &ListingFilter) -> Self {
         let ListingFilter { kinds, call, labels, method, model, failed, since } = given.clone();
+        let named = |kind: String| kind_from_words(&kind).map_or(kind, str::to_owned);
+        let kinds = kinds.into_iter().map(named).collect();
         EventFilter { kinds, call, labels, method, model, failed, since }
     }
 }

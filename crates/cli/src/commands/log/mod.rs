@@ -26,8 +26,8 @@ use crate::views::state::{self, RunState};
 use crate::{search, select};
 use filter::ListingFilter;
 use never::{Never, never};
-use retold::escaping::printable;
-use retold::event::{AnswerReused, Event, ResponseReceived, StoredEvent};
+use retold::escaping::{excerpt, printable};
+use retold::event::{AnswerReused, Event, EventWords, ResponseReceived, StoredEvent};
 use retold::id::Seq;
 use retold::log::{EventFilter, Filtering, Log, Reader, is_being_written};
 use retold::members::Members;
@@ -273,35 +273,29 @@ fn is_an_answer_not_read(event: &StoredEvent) -> bool {
         }
 }
 
+/// An event in a line, in words.
 fn as_line(event: &StoredEvent) -> String {
-    let mut line = format!("{:>7}  {}  {:<17}", event.seq, event.time, event.kind);
-    if let (Some(call), Some(sample)) = (&event.call, event.sample) {
-        let _ = write!(line, " {call}#{sample}");
+    let EventWords { kind, subject, text } = EventWords::new(event);
+    let mut line = format!("{:>7}  {}  {kind:<14}", event.seq, event.time);
+    if let Some(subject) = subject {
+        let _ = write!(line, " {}", printable(&subject, 60));
     }
     if let Some(cause) = event.cause {
         let _ = write!(line, " <- {cause}");
     }
-    if let Some(prompt) = event.prompt {
-        let _ = write!(line, " prompt {}", prompt.short(12));
-    }
-    let text = || event.content.as_ref().map_or("", |c| c.text()).to_owned();
-    let shown = match (&*event.kind, event.event()) {
-        ("ResponseReceived" | "AnswerReused", _) => text(),
-        (_, Ok(Event::RunStarted(started))) if let Some(origin) = origin(&started) => {
-            let _ = write!(line, " {} {origin}", printable(&started.experiment, 40));
-            "{}".to_owned()
+    let text = match event.event() {
+        Ok(Event::RunStarted(started)) => match origin(&started) {
+            Some(origin) => format!("{text}, {origin}"),
+            None => text,
+        },
+        Ok(Event::DecisionMade(made)) => {
+            let value = excerpt(&format!("{} = {text}", made.by.decides()), 80);
+            format!("{value} by {}", made.by.method)
         }
-        (_, Ok(Event::DecisionMade(made))) => {
-            let (method, value) = (&made.by.method, &made.details.value);
-            match made.by.is_reported() {
-                true => format!("{}: {method} {value}", made.by.decides()),
-                false => format!("{method} {value}"),
-            }
-        }
-        _ => event.body.to_string(),
+        _ => text,
     };
-    if shown != "{}" {
-        let _ = write!(line, " {}", printable(&shown, 90));
+    if !text.is_empty() {
+        let _ = write!(line, " {}", excerpt(&text, 120));
     }
     if is_unended(event) {
         line.push_str(" (without its end)");

@@ -5,8 +5,8 @@ use retold::escaping::{inert_lines, printable};
 use retold_figures::agreement::{AnswerRatings, PairedRaters, RaterPair, coefficient_text};
 use serde::Serialize;
 
-use super::super::excerpt;
 use crate::decision_columns::plain;
+use retold::escaping::excerpt;
 
 /// The most of an answer that is shown, in bytes. Its page has all of it.
 const LONGEST_ANSWER: usize = 8_000;

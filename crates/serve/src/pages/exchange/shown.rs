@@ -11,10 +11,11 @@ use retold::run::AnswerDetails;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::super::{RunPageRequest, excerpt};
+use super::super::RunPageRequest;
 use crate::prompt_images::{self, MessagePart, PromptImage};
 use crate::span::{DecisionSpan, decision_span};
 use retold::char_boundary::floor;
+use retold::escaping::excerpt;
 
 /// The longest text that is shown at once, in bytes. The whole is a file.
 const LONGEST: usize = 64 << 10;

@@ -11,13 +11,14 @@ use retold::id::Seq;
 use retold::log::{EventFilter, RunHead};
 use serde::Serialize;
 
-use super::{RunPageRequest, excerpt};
+use super::RunPageRequest;
 use crate::decision_columns::{DecisionColumns, plain};
 use crate::error::PageError;
 use crate::event_columns::EventColumns;
 use crate::figures::FiguresView;
 use crate::runs::{RunInfo, run_info};
 use crate::table::Facet;
+use retold::escaping::excerpt;
 use table_query::TableQuery;
 use table_view::TableView;
 

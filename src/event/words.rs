@@ -1,0 +1,152 @@
+//! An event in words, for lists that people read.
+
+use serde_json::{Map, Value};
+
+use super::kind::{self, KINDS};
+use super::{Event, StoredEvent};
+use crate::escaping::excerpt;
+
+/// The longest text of an answer that is taken, in characters: of ten megabytes, a list shows the beginning.
+const LONGEST: usize = 880;
+
+/// An event in words. Nothing in it is inert yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventWords {
+    /// Its kind.
+    pub kind: &'static str,
+    /// The call that it is of, with `#` and the sample, or the name of a fact or mark.
+    pub subject: Option<String>,
+    /// What happened.
+    pub text: String,
+}
+
+/// The kinds in words.
+const WORDS: [(&str, &str); 12] = [
+    (kind::RUN_STARTED, "run started"),
+    (kind::RUN_RESUMED, "run resumed"),
+    (kind::REQUEST_SENT, "question"),
+    (kind::RESPONSE_RECEIVED, "answer"),
+    (kind::ANSWER_REUSED, "reused answer"),
+    (kind::ATTEMPT_FAILED, "failed attempt"),
+    (kind::CLIENT_LEFT, "client left"),
+    (kind::MARK_RECORDED, "mark"),
+    (kind::DECISION_MADE, "decision"),
+    (kind::OCCURRED, "fact"),
+    (kind::EVENTS_LOST, "events lost"),
+    (kind::RUN_FINISHED, "run finished"),
+];
+
+/// A kind of event in words; `other` if this release does not know it.
+pub fn kind_in_words(kind: &str) -> &'static str {
+    WORDS.iter().find(|(name, _)| *name == kind).map_or("other", |(_, words)| words)
+}
+
+/// The kind of event that somebody means: by its name, or by its words.
+pub fn kind_from_words(text: &str) -> Option<&'static str> {
+    let by_words = || WORDS.iter().find(|(_, words)| *words == text).map(|(name, _)| *name);
+    KINDS.iter().copied().find(|name| *name == text).or_else(by_words)
+}
+
+impl EventWords {
+    /// The words for an event.
+    pub fn new(event: &StoredEvent) -> Self {
+        let mut subject = match (&event.call, event.sample) {
+            (Some(call), Some(sample)) => Some(format!("{call}#{sample}")),
+            (Some(call), None) => Some(call.to_string()),
+            _ => None,
+        };
+        let text = match &event.event() {
+            Ok(Event::ResponseReceived(received)) => {
+                answer_text(received.content.text(), &received.details.extra)
+            }
+            Ok(Event::AnswerReused(reused)) => {
+                answer_text(reused.content.text(), &reused.details.extra)
+            }
+            Ok(Event::AttemptFailed(failed)) => {
+                format!("{}: {}", failed.details.failure, failed.details.error)
+            }
+            Ok(Event::DecisionMade(made)) => {
+                let choice = made.details.choice.map(|at| format!("choice {at}: "));
+                format!("{}{}", choice.unwrap_or_default(), made.details.value)
+            }
+            Ok(Event::Occurred(fact)) => {
+                subject = fact_name(&fact.fact).map(|name| excerpt(name, 60));
+                fact_text(&fact.fact)
+            }
+            Ok(Event::RequestSent(sent)) => {
+                let labels = sent.labels.iter().map(|(name, value)| format!(" · {name}: {value}"));
+                format!("prompt {}{}", sent.prompt.short(12), labels.collect::<String>())
+            }
+            Ok(Event::ClientLeft(left)) => match left.bytes {
+                Some(bytes) => format!("after {} ms, with {bytes} bytes", left.after_ms),
+                None => format!("after {} ms, before the beginning", left.after_ms),
+            },
+            Ok(Event::MarkRecorded(mark)) => {
+                subject = Some(excerpt(&mark.name, 60));
+                format!("state {}", mark.digest.short(12))
+            }
+            Ok(Event::RunFinished(finished)) => finished.outcome.as_str().to_owned(),
+            Ok(Event::RunStarted(started)) => match started.drawn_from() {
+                Some(seed) => format!("{}, seed {seed}", started.experiment),
+                None => started.experiment.clone(),
+            },
+            Ok(Event::RunResumed(resumed)) => resumed.program.clone(),
+            Ok(_) => event.body.to_string(),
+            Err(error) => format!("it cannot be read: {}", error.defect),
+        };
+        EventWords { kind: kind_in_words(&event.kind), subject, text }
+    }
+}
+
+/// What an experiment calls a fact: a tag in it, or its only key.
+pub fn fact_name(fact: &Value) -> Option<&str> {
+    let fields = fact.as_object()?;
+    let tag = ["fact", "type", "kind", "event"].iter().find_map(|key| fields.get(*key)?.as_str());
+    tag.or_else(|| fields.keys().next().filter(|_| fields.len() == 1).map(String::as_str))
+}
+
+/// The rest of a fact, for people.
+pub fn fact_text(fact: &Value) -> String {
+    let Some(name) = fact_name(fact) else { return fact.to_string() };
+    let fields = fact.as_object().into_iter().flatten();
+    let rest: Vec<String> = fields
+        .filter(|(_, value)| value.as_str() != Some(name))
+        .map(|(key, value)| match value {
+            Value::String(text) => format!("{key}: {}", excerpt(text, 120)),
+            value if key == name => value.to_string(),
+            value => format!("{key}: {}", excerpt(&value.to_string(), 120)),
+        })
+        .collect();
+    rest.join(" · ")
+}
+
+/// The text of an answer. Without one, the names of the functions that it calls, or `no text`.
+fn answer_text(text: &str, extra: &Map<String, Value>) -> String {
+    if !text.is_empty() {
+        return text.chars().take(LONGEST).collect();
+    }
+    let calls = extra.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
+    let names: Vec<&str> = calls.filter_map(|call| call["function"]["name"].as_str()).collect();
+    match names.is_empty() {
+        true => "no text".to_owned(),
+        false => format!("calls {}", names.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_words_of_its_own_that_mean_it() {
+        for name in KINDS {
+            let words = kind_in_words(name);
+            assert_ne!(words, "other");
+            assert_eq!([kind_from_words(words), kind_from_words(name)], [Some(*name); 2]);
+        }
+        assert_eq!(
+            [kind_in_words("Later"), kind_from_words("later").unwrap_or("-")],
+            ["other", "-"]
+        );
+    }
+}
