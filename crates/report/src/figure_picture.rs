@@ -7,12 +7,17 @@ use crate::draw_error::DrawError;
 use crate::html::escape;
 use crate::plot::{PictureSize, forest};
 
-/// The picture of a figure as an SVG element; `None` of one without values.
+/// What makes a file SVG.
+const NAMESPACE: &str = " xmlns=\"http://www.w3.org/2000/svg\"";
+
+/// The picture of a figure as an SVG element of a page; `None` of one without values.
 ///
 /// # Errors
 /// If it cannot be drawn.
 pub fn figure_svg(table: &FigureTable, size: PictureSize) -> Result<Option<String>, DrawError> {
-    draw(table, size, Vec::new())
+    let svg = draw(table, size, Vec::new())?;
+    // A page says itself what the element is.
+    Ok(svg.map(|svg| svg.replacen(NAMESPACE, "", 1)))
 }
 
 /// A picture with as many groups as can be read, below notes of a line each.

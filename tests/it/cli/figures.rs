@@ -72,7 +72,9 @@ fn same_on_the_page(text: &str, page: &str, figures: &[Value]) {
             let cells = cells.map(|cell| cell.split_once('>').unwrap().1);
             cells.flat_map(str::split_whitespace).collect::<Vec<&str>>()
         });
-        let printed = text.split(&format!("\n{title}\n")).nth(1).unwrap().lines().skip(1);
+        // Below the picture and the headings.
+        let printed = text.split(&format!("\n{title}\n")).nth(1).unwrap().lines();
+        let printed = printed.skip_while(|line| !line.ends_with("  95 % interval")).skip(1);
         let printed = printed.map(|line| line.split_whitespace().collect::<Vec<&str>>());
         let rows: Vec<Vec<&str>> = rows.collect();
         assert!(!rows.is_empty(), "{title}");
@@ -189,7 +191,7 @@ fn a_deliberation_s_figures_are_those_of_its_summary() {
         }
         let rate = of["position_changed_rate"].as_f64();
         shown.equals(CHANGED, condition, rate);
-        let name = &[("name", condition.as_str())];
+        let name = &[("condition", condition.as_str())];
         assert_alike(shown.plotted("figure", name, "value"), rate, condition);
         let flow = &shown.plots[&format!("votes_{condition}")];
         for (side, key) in

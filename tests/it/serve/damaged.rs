@@ -340,7 +340,7 @@ fn a_tampered_log_is_read_by_every_command_with_a_banner_and_left_as_it_is() {
             );
         }
         // What can be read is shown.
-        assert!(said["log latest"].1.contains("RunStarted"), "{}", said["log latest"].1);
+        assert!(said["log latest"].1.contains("run started"), "{}", said["log latest"].1);
         assert!(said["show latest 3"].1.contains("seq: 3\n"), "{}", said["show latest 3"].1);
         for command in ["audit latest 4", "report latest -o OUT"] {
             assert!(said[command].0 <= 1, "{command}: {:?}", said[command]);

@@ -566,5 +566,5 @@ fn runs_of_studies_are_listed_with_their_names() {
     let config = concat!(env!("RETOLD_ROOT"), "/config/public_goods_small.yaml");
     place.ok(&format!("run {config} --quiet --no-outputs --set game_length=1"));
     let page = Served::log(&place, "retold.db").get("/").body;
-    assert!(page.contains("<span class=\"soft\">public_goods_small</span>"), "{page}");
+    assert!(page.contains("<strong>public_goods_small</strong>"), "{page}");
 }

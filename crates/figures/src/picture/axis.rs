@@ -57,9 +57,13 @@ impl PictureAxis {
             PictureUnit::Number => (low, high),
             PictureUnit::Points | PictureUnit::SignedNumber => (low.min(0.0), high.max(0.0)),
         };
-        // A single number has some room on both sides.
+        // A single number has some room on both sides, if there is anything on both.
         let room = if low == 0.0 { 0.1 } else { low.abs() * 0.1 };
-        let (low, high) = if low < high { (low, high) } else { (low - room, high + room) };
+        let (low, high) = match unit {
+            _ if low < high => (low, high),
+            PictureUnit::Share => (low, high + room),
+            _ => (low - room, high + room),
+        };
         let step = step_over(high - low);
         let (first, last) = ((low / step).floor(), (high / step).ceil());
         let steps = (0..=6).map(|n| first + f64::from(n)).take_while(|n| *n <= last);
@@ -125,6 +129,10 @@ mod tests {
         assert_eq!(texts(&[-0.02, 0.13], PictureUnit::Points), ["-5", "0", "+5", "+10", "+15"]);
         assert_eq!(texts(&[-6.0], PictureUnit::SignedNumber), ["-6", "-4", "-2", "0"]);
         assert_eq!(texts(&[0.0], PictureUnit::Number), ["-0.10", "-0.05", "0.00", "0.05", "0.10"]);
+        assert_eq!(
+            texts(&[0.0], PictureUnit::Share),
+            ["0.0 %", "2.5 %", "5.0 %", "7.5 %", "10.0 %"]
+        );
         assert_eq!(texts(&[], PictureUnit::Share), ["0 %", "25 %", "50 %", "75 %", "100 %"]);
     }
 

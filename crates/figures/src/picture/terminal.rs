@@ -9,8 +9,11 @@ const PLOT: usize = 34;
 const NAMES: usize = 22;
 
 impl FigurePicture {
-    /// Its lines, of at most 78 columns unless a value has many digits.
+    /// Its lines, of at most 78 columns unless a value has many digits. A single group has none: its number says as much.
     pub fn lines(&self) -> Vec<String> {
+        if self.values.rows.len() < 2 {
+            return Vec::new();
+        }
         // The row of a baseline has nothing to show.
         let differences = self.differences.as_ref().map(PicturePanel::without_empty_rows);
         let all = self.values.rows.iter().chain(differences.iter().flat_map(|it| &it.rows));

@@ -59,8 +59,8 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let Args { runs, figures: of_any, output: file, force, prices: price_file } = args;
+    let document = DocumentFile::new(file.clone(), force, output)?;
     let format = ReportFormat::of(&file)?;
-    let document = DocumentFile::new(file, force, output)?;
     if runs.len() > MOST_RUNS {
         return Err(CliError::usage(format!(
             "a report has at most {MOST_RUNS} runs, and these are {}",

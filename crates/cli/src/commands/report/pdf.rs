@@ -1,5 +1,6 @@
 //! Prints a page to PDF, by a browser that is installed.
 
+use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -107,7 +108,7 @@ pub(super) fn print(html: &str, date: Time) -> Result<PrintedPage, PrintError> {
     wait(&mut command, &browser)?;
     match std::fs::read(&pdf) {
         Ok(bytes) if bytes.starts_with(b"%PDF-") => {
-            Ok(PrintedPage { bytes: with_date(bytes, date), browser })
+            Ok(PrintedPage { bytes: with_own_names(with_date(bytes, date)), browser })
         }
         _ => {
             let mut said = Vec::new();
@@ -168,9 +169,36 @@ fn with_date(mut pdf: Vec<u8>, date: Time) -> Vec<u8> {
     pdf
 }
 
+/// A PDF whose elements have names in the order in which they stand there. Browsers number them as they come to them, which is
+/// not the same each time.
+fn with_own_names(mut pdf: Vec<u8>) -> Vec<u8> {
+    const BEFORE: &[u8] = b"(node";
+    const DIGITS: usize = 8;
+    let mut names: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
+    let mut at = 0;
+    while let Some(next) = pdf.get(at..).and_then(|rest| memchr::memmem::find(rest, BEFORE)) {
+        at += next + BEFORE.len();
+        let Some(name) = pdf.get(at..at + DIGITS) else { break };
+        if name.iter().all(u8::is_ascii_digit) && pdf.get(at + DIGITS) == Some(&b')') {
+            let (name, number) = (name.to_vec(), names.len());
+            let number = *names.entry(name).or_insert(number);
+            let own = format!("{number:0DIGITS$}");
+            pdf[at..at + DIGITS].copy_from_slice(own.as_bytes());
+        }
+    }
+    pdf
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn elements_are_named_in_their_order() {
+        let pdf = b"/ID (node00000065) [(node00000012)(node00000065)] (node7) (node000000".to_vec();
+        let due = b"/ID (node00000000) [(node00000001)(node00000000)] (node7) (node000000".to_vec();
+        assert_eq!(with_own_names(pdf), due);
+    }
 
     #[test]
     fn a_pdf_is_dated_as_its_runs_are() {
