@@ -176,7 +176,10 @@ fn with_own_names(mut pdf: Vec<u8>) -> Vec<u8> {
     const DIGITS: usize = 8;
     let mut names: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
     let mut at = 0;
-    while let Some(next) = pdf.get(at..).and_then(|rest| memchr::memmem::find(rest, BEFORE)) {
+    let next_after = |pdf: &[u8], at: usize| {
+        pdf.get(at..)?.windows(BEFORE.len()).position(|window| window == BEFORE)
+    };
+    while let Some(next) = next_after(&pdf, at) {
         at += next + BEFORE.len();
         let Some(name) = pdf.get(at..at + DIGITS) else { break };
         if name.iter().all(u8::is_ascii_digit) && pdf.get(at + DIGITS) == Some(&b')') {
