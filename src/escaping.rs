@@ -4,6 +4,8 @@
 //! cursor or recolour the screen, and bidirectional marks could make a text read as its opposite,
 //! so both are shown as escapes.
 
+use std::borrow::Cow;
+
 /// The text with control and invisible formatting characters escaped, cut after `limit` characters.
 pub fn printable(text: &str, limit: usize) -> String {
     let mut shown = String::new();
@@ -58,6 +60,16 @@ fn is_dangerous(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}')
         || matches!(c, '\u{061C}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E007F}')
+}
+
+/// A cell of a file that people open in a spreadsheet. A text that it would take for a formula begins with an apostrophe (OWASP,
+/// CSV Injection); numbers stay as they are.
+pub fn spreadsheet_cell(cell: &str) -> Cow<'_, str> {
+    let is_formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    match is_formula && !cell.parse::<f64>().is_ok_and(f64::is_finite) {
+        true => Cow::Owned(format!("'{cell}")),
+        false => Cow::Borrowed(cell),
+    }
 }
 
 #[cfg(test)]

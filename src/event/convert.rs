@@ -13,13 +13,14 @@ use super::kind::{
     OCCURRED, REQUEST_SENT, RESPONSE_RECEIVED, RUN_FINISHED, RUN_RESUMED, RUN_STARTED, VERSION,
 };
 use super::kinds::{
-    AnswerReused, AttemptDetails, AttemptFailed, ClientLeft, DecisionMade, Event, FactOccurred,
-    ForkedFrom, RequestSent, ResponseDetails, ResponseReceived, RunStarted,
+    AnswerReused, AttemptDetails, AttemptFailed, ClientLeft, DecisionDetails, DecisionMade, Event,
+    FactOccurred, ForkedFrom, RequestSent, ResponseDetails, ResponseReceived, RunStarted,
 };
 use super::labels::Labels;
 use super::outcome::{from_ranges, pairs, ranges, spans};
 use super::stored::{NewEvent, StoredEvent};
 use crate::content::Content;
+use crate::exact::{EXACT_INTEGERS, exact_value, give_back_integers};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
 use crate::prompt::{CanonicalError, Request, canonical};
 
@@ -55,6 +56,22 @@ struct StartedBody {
     model: Value,
     program: String,
     seed: u64,
+}
+
+/// The integers beyond 2^53 of a decision's value, which canonical JSON would round: they are stored as texts in these places.
+#[derive(Serialize, Deserialize)]
+struct ExactIntegers {
+    #[serde(default)]
+    exact_integers: Vec<String>,
+}
+
+/// The details of a decision whose value has integers beyond 2^53.
+#[derive(Serialize)]
+struct ExactDecision {
+    #[serde(flatten)]
+    details: DecisionDetails,
+    #[serde(flatten)]
+    integers: ExactIntegers,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -169,7 +186,14 @@ impl NewEvent {
             Event::DecisionMade(DecisionMade { response, by, details }) => NewEvent {
                 cause: Some(*response),
                 content: Some(Content::from(canonical(by)?)),
-                body: body(details)?,
+                body: match exact_value(&details.value) {
+                    None => body(details)?,
+                    Some((value, exact_integers)) => {
+                        let details = DecisionDetails { value, ..details.clone() };
+                        let integers = ExactIntegers { exact_integers };
+                        body(&ExactDecision { details, integers })?
+                    }
+                },
                 ..row(DECISION_MADE)
             },
             Event::Occurred(FactOccurred { causes, fact }) => {
@@ -289,7 +313,7 @@ impl StoredEvent {
             DECISION_MADE => {
                 let by = serde_json::from_str(self.content()?.text());
                 let by = by.map_err(|e| self.error(EventDefect::Parser(e.to_string())))?;
-                let (response, details) = (self.cause()?, self.body()?);
+                let (response, details) = (self.cause()?, self.decision_details()?);
                 Event::DecisionMade(DecisionMade { response, by, details })
             }
             OCCURRED => {
@@ -383,6 +407,16 @@ impl StoredEvent {
 
     fn body<T: DeserializeOwned>(&self) -> Result<T, EventError> {
         serde_json::from_str(&self.body).map_err(|e| self.error(EventDefect::Body(e.to_string())))
+    }
+
+    fn decision_details(&self) -> Result<DecisionDetails, EventError> {
+        let mut details: DecisionDetails = self.body()?;
+        if self.body.contains(EXACT_INTEGERS) {
+            let ExactIntegers { exact_integers } = self.body()?;
+            let places = exact_integers.iter().map(String::as_str);
+            give_back_integers(&mut details.value, places);
+        }
+        Ok(details)
     }
 
     fn cause(&self) -> Result<Seq, EventError> {

@@ -528,7 +528,10 @@ fn an_answer_that_ended_as_a_refusal_is_shown_as_refused() {
     let (_, answer) = said.split_once("\nanswer  ").unwrap();
     let (answer, _) = answer.split_once("\nquestion  ").unwrap();
     let (_, below) = answer.split_once('\n').unwrap();
-    assert_eq!(below.trim_end(), "  refused: the model ended the answer as a refusal");
+    assert_eq!(
+        below.trim_end(),
+        "  refused: the model or a filter of its provider ended the answer"
+    );
     let run = place.ok("show latest");
     assert!(!run.contains("blank"), "{run}");
 }
