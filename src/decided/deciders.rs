@@ -121,7 +121,7 @@ impl DeciderDifference {
         let by: Vec<String> = by.collect();
         let all: Vec<&RunId> = self.groups.iter().flat_map(|group| &group.runs).collect();
         let mend = if !self.can_be_decided_again {
-            "their values show as well how these differ".to_owned()
+            "a difference between the runs may be one between these".to_owned()
         } else if all.len() > 2 * MOST_NAMED {
             let all = count_of(all.len() as u64, "run");
             format!(

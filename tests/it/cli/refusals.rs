@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::cli::Place;
 
-/// Replies as their APIs give them, and whether they are refused.
+/// Replies as their APIs give them or as retold reads them, and whether they are refused.
 fn replies() -> Vec<(&'static str, Value, bool)> {
     let chat = |message: Value, reason: &str| json!({"object": "chat.completion", "choices": [{"index": 0, "message": message, "finish_reason": reason}]});
     let said = |text: &str| json!({"role": "assistant", "content": text});
@@ -24,16 +24,8 @@ fn replies() -> Vec<(&'static str, Value, bool)> {
                 "usage": {"input_tokens": 1, "output_tokens": 1}}),
             true,
         ),
-        (
-            "gemini",
-            json!({"candidates": [{"content": {"role": "model", "parts": []}, "finishReason": "SAFETY"}]}),
-            true,
-        ),
-        (
-            "gemini",
-            json!({"candidates": [], "promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}),
-            true,
-        ),
+        ("gemini", json!({"content": "", "finish_reason": "SAFETY"}), true),
+        ("gemini", json!({"content": null, "finish_reason": "PROHIBITED_CONTENT"}), true),
     ]
 }
 
