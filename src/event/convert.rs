@@ -20,7 +20,6 @@ use super::labels::Labels;
 use super::outcome::{from_ranges, pairs, ranges, spans};
 use super::stored::{NewEvent, StoredEvent};
 use crate::content::Content;
-use crate::exact::{EXACT_INTEGERS, exact_value, give_back_integers};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
 use crate::prompt::{CanonicalError, Request, canonical};
 
@@ -56,22 +55,6 @@ struct StartedBody {
     model: Value,
     program: String,
     seed: u64,
-}
-
-/// The integers beyond 2^53 of a decision's value, which canonical JSON would round: they are stored as texts in these places.
-#[derive(Serialize, Deserialize)]
-struct ExactIntegers {
-    #[serde(default)]
-    exact_integers: Vec<String>,
-}
-
-/// The details of a decision whose value has integers beyond 2^53.
-#[derive(Serialize)]
-struct ExactDecision {
-    #[serde(flatten)]
-    details: DecisionDetails,
-    #[serde(flatten)]
-    integers: ExactIntegers,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -186,14 +169,7 @@ impl NewEvent {
             Event::DecisionMade(DecisionMade { response, by, details }) => NewEvent {
                 cause: Some(*response),
                 content: Some(Content::from(canonical(by)?)),
-                body: match exact_value(&details.value) {
-                    None => body(details)?,
-                    Some((value, exact_integers)) => {
-                        let details = DecisionDetails { value, ..details.clone() };
-                        let integers = ExactIntegers { exact_integers };
-                        body(&ExactDecision { details, integers })?
-                    }
-                },
+                body: details.canonical()?.into(),
                 ..row(DECISION_MADE)
             },
             Event::Occurred(FactOccurred { causes, fact }) => {
@@ -410,13 +386,8 @@ impl StoredEvent {
     }
 
     fn decision_details(&self) -> Result<DecisionDetails, EventError> {
-        let mut details: DecisionDetails = self.body()?;
-        if self.body.contains(EXACT_INTEGERS) {
-            let ExactIntegers { exact_integers } = self.body()?;
-            let places = exact_integers.iter().map(String::as_str);
-            give_back_integers(&mut details.value, places);
-        }
-        Ok(details)
+        let details = DecisionDetails::of_body(&self.body);
+        details.map_err(|e| self.error(EventDefect::Body(e.to_string())))
     }
 
     fn cause(&self) -> Result<Seq, EventError> {

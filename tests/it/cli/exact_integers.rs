@@ -18,6 +18,7 @@ fn an_integer_beyond_2_53_stays_what_it_is() {
         r#"{"id": 9007199254740993, "all": [1, -9007199254740993]}"#,
         r#"{"id": 18446744073709551615, "all": [2.5]}"#,
         r#"{"id": 7, "all": ["9007199254740993"]}"#,
+        "It is 9007199254740995.",
     ];
     let lines: Vec<String> = answers.iter().enumerate().map(|(n, text)| line(n, text)).collect();
     place.write("answers.jsonl", lines.join("\n"));
@@ -31,18 +32,18 @@ fn an_integer_beyond_2_53_stays_what_it_is() {
         place.ok(&format!("check {run} --parsers {name}.yaml --accept"));
     };
     parser("id", "{json: id, number: {}}");
-    parser("first", "{number: {pick: first}}");
+    parser("count", "{number: {}}");
     parser("whole", "{json: $}");
     let table = rows_of(&place.ok(&format!("table {run} --table decisions")));
     let values = |name: &str| -> Vec<&str> {
         let of = table.iter().filter(|row| row["name"] == name);
         of.map(|row| row["value"].as_str()).collect()
     };
-    let ids = ["9007199254740993", "18446744073709551615", "7"];
-    assert_eq!((values("id"), values("first")), (ids.to_vec(), ids.to_vec()));
+    let ids = ["9007199254740993", "18446744073709551615", "7", ""];
+    assert_eq!((values("id"), values("count")[3]), (ids.to_vec(), "9007199254740995"));
     let whole: Vec<Value> =
-        values("whole").iter().map(|value| serde_json::from_str(value).unwrap()).collect();
-    for (whole, answer) in whole.iter().zip(answers) {
+        values("whole")[..3].iter().map(|value| serde_json::from_str(value).unwrap()).collect();
+    for (whole, answer) in whole.iter().zip(answers).take(3) {
         assert_eq!(*whole, serde_json::from_str::<Value>(answer).unwrap());
     }
     let (audit, _) = place.json(&format!("audit {run} q/0"));
