@@ -144,8 +144,8 @@ fn replacement(
 
 /// The answer of a decision with its choice and its name; `None` if the answer is not known.
 fn decided_answer(joined: &JoinedDecision) -> Option<DecidedAnswer> {
-    let choice = joined.made.details.choice.unwrap_or(0);
-    Some((joined.accepted_as?, choice, joined.made.by.decides().to_owned()))
+    let (name, choice) = joined.made.subject();
+    Some((joined.accepted_as?, choice, name.to_owned()))
 }
 
 impl EffectiveDecisions {

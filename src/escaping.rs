@@ -4,6 +4,8 @@
 //! cursor or recolour the screen, and bidirectional marks could make a text read as its opposite,
 //! so both are shown as escapes.
 
+use std::borrow::Cow;
+
 /// The text with control and invisible formatting characters escaped, cut after `limit` characters.
 pub fn printable(text: &str, limit: usize) -> String {
     let mut shown = String::new();
@@ -73,6 +75,16 @@ pub fn excerpt(text: &str, most: usize) -> String {
         }
     }
     printable(&line, most)
+}
+
+/// A cell of a file that people open in a spreadsheet. A text that it would take for a formula begins with an apostrophe (OWASP,
+/// CSV Injection); numbers stay as they are.
+pub fn spreadsheet_cell(cell: &str) -> Cow<'_, str> {
+    let is_formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    match is_formula && !cell.parse::<f64>().is_ok_and(f64::is_finite) {
+        true => Cow::Owned(format!("'{cell}")),
+        false => Cow::Borrowed(cell),
+    }
 }
 
 #[cfg(test)]

@@ -105,6 +105,7 @@ pub mod effective;
 pub mod encoding;
 pub mod escaping;
 pub mod event;
+mod exact;
 pub mod exchange;
 pub mod explain;
 pub mod id;

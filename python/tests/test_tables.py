@@ -1,5 +1,6 @@
 """Tables of a log in the libraries that people analyse with."""
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -112,3 +113,38 @@ def test_a_log_in_a_folder_is_named_by_its_url(tmp_path, model):
     assert [row["participant"] for row in retold.open(log).exchanges("votes")] == ["ada"]
     assert [row["text"] for row in retold.open(log).decisions("votes")] == ["yes"]
     assert (tmp_path / "lab" / "retold.json").exists()
+
+
+def maybe(answer: retold.Answer) -> str:
+    """Nobody knows."""
+    return "maybe"
+
+
+def length(answer: retold.Answer) -> int:
+    """A second name beside the vote."""
+    return len(answer)
+
+
+def test_what_is_in_force_is_the_same_here_in_parquet_and_in_the_command(study, tmp_path):
+    from retold._program import program
+
+    log = retold.open(study)
+    for function, name in (maybe, "vote"), (length, "length"):
+        log.run("votes").check(function, name=name).accept()
+    labels = "".join(f"{row['call']},polite\n" for row in log.exchanges("votes"))
+    (tmp_path / "ada.csv").write_text("call,value\n" + labels)
+
+    def run(*arguments):
+        return subprocess.run([program(), "--log", study, *arguments], check=True, capture_output=True).stdout
+
+    run("score", "label", "votes", "--by", "ada", "--from", tmp_path / "ada.csv")
+    here = sorted((row["call"], row["name"], row["value"]) for row in log.decisions("votes"))
+    assert {value for _, name, value in here if name == "vote"} == {'"maybe"'} and len(here) == 60
+    run("table", "votes", "--to", tmp_path / "tables")
+    rows = polars.read_parquet(tmp_path / "tables" / "decisions" / "*.parquet").select("call", "name", "value").rows()
+    assert sorted(rows) == here
+    audited = []
+    for row in log.exchanges("votes"):
+        audit = json.loads(run("audit", "votes", row["call"], "--json"))
+        audited += [(row["call"], it["name"], json.dumps(it["value"])) for it in audit["in_force"]]
+    assert sorted(audited) == here

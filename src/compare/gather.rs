@@ -1,16 +1,17 @@
 //! Reads the parts of a run that are compared.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::pairs::FactRecord;
 use super::{ByAddress, DecisionPlace};
 use crate::content::Content;
-use crate::decided::{DecisionAbout, DecisionJoin};
+use crate::decided::{DecisionAbout, DecisionJoin, RunDeciders};
 use crate::event::{
     DecisionMade, Event, EventError, RunFinished, RunStarted, StoredEvent, details_digest,
     named_lane,
 };
+use crate::exact::exact_value;
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
 use crate::log::{LogError, Reader, RunEvents};
 use crate::lookup::LookupMap;
@@ -79,11 +80,14 @@ pub(super) struct ComparedDecision {
 
 impl ComparedDecision {
     fn new(place: DecisionPlace, made: &DecisionMade) -> Self {
-        let value = canonical(&made.details.value).unwrap_or_default();
-        let choice = made.details.choice.unwrap_or(0).to_le_bytes();
+        let value = &made.details.value;
+        let exact = exact_value(value);
+        let value = exact.as_ref().map_or(value, |(value, _)| value);
+        let value = canonical(value).unwrap_or_default();
+        let (name, choice) = made.subject();
         ComparedDecision {
             place,
-            about: hash_of(&[&choice, made.by.decides().as_bytes()].concat()),
+            about: hash_of(&[&choice.to_le_bytes(), name.as_bytes()].concat()),
             value: hash_of(value.as_bytes()),
             method: hash_of(made.by.method.as_bytes()),
         }
@@ -112,8 +116,8 @@ pub(super) struct ComparedRun {
     /// In the order in which they were asked.
     pub(super) asked: Vec<ComparedQuestion>,
     by_address: ByAddress,
-    /// What made the decisions, by their names.
-    pub(super) deciders: BTreeMap<String, BTreeSet<String>>,
+    /// The makers of the decisions.
+    pub(super) deciders: RunDeciders,
     pub(super) facts: Vec<FactRecord>,
 }
 
@@ -127,7 +131,7 @@ impl ComparedRun {
                 finished: None,
                 asked: Vec::new(),
                 by_address: LookupMap::default(),
-                deciders: BTreeMap::new(),
+                deciders: RunDeciders::new(run),
                 facts: Vec::new(),
             },
             questions: LookupMap::default(),
@@ -264,11 +268,7 @@ impl ComparedRunBuilder {
         if !joined.in_force {
             return;
         }
-        let (name, made_by) = (made.by.decides(), made.by.made_by());
-        let is_known = self.run.deciders.get(name).is_some_and(|all| all.contains(&made_by));
-        if !is_known {
-            self.run.deciders.entry(name.to_owned()).or_default().insert(made_by);
-        }
+        self.run.deciders.add(&made.by);
         let decision = ComparedDecision::new(DecisionPlace { run: *run, seq }, made);
         self.run.asked[at].decisions.push(decision);
     }

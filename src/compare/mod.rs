@@ -13,7 +13,7 @@ mod gather;
 mod pairs;
 mod settings;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -21,7 +21,7 @@ use serde_json::Value;
 pub use pairs::{FactChange, FactChanges, FactRecord, fact_changes, kind_of_fact};
 pub use settings::{SettingDifference, setting_differences};
 
-use crate::escaping::printable;
+use crate::decided::{DeciderDifference, decider_differences};
 use crate::event::{FoldedState, RUN_NAME, RunFinished, RunStarted};
 use crate::id::{CallPath, OutcomeDigest, PromptHash, RunId, Sample, Seq};
 use crate::log::{LogError, Reader};
@@ -176,17 +176,6 @@ pub struct DecisionPlace {
     pub seq: Seq,
 }
 
-/// A name under which two runs have decisions of different parsers, so that their values tell nothing about the answers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct DeciderDifference {
-    /// The name.
-    pub name: String,
-    /// What decided in the first run.
-    pub one: Vec<String>,
-    /// What decided in the second run.
-    pub other: Vec<String>,
-}
-
 /// The first call of a lane that differs.
 #[derive(Debug, Clone, Serialize)]
 pub struct LaneDifference {
@@ -235,7 +224,7 @@ pub fn compare_each(
     let first = ComparedRun::read(one.reader, one.run)?;
     let second = ComparedRun::read(other.reader, other.run)?;
     let (calls, lanes, lanes_alike) = calls(&first, &second, each);
-    let deciders = decider_differences(&first, &second);
+    let deciders = decider_differences(&[first.deciders.clone(), second.deciders.clone()]);
     let digest = |run: &ComparedRun| run.finished.as_ref().and_then(RunFinished::digest);
     // A digest over no entries says nothing.
     let has_entries = |state: &FoldedState| !state.end.is_empty();
@@ -257,32 +246,6 @@ pub fn compare_each(
         facts: fact_changes(first.facts, second.facts),
         state,
     })
-}
-
-/// How much of the names of parsers is shown, in characters.
-const DECIDERS_SHOWN: usize = 120;
-
-impl DeciderDifference {
-    /// A sentence about it, with the command that decides both runs alike.
-    pub fn text(&self, [one, other]: [RunId; 2]) -> String {
-        let shown = |text: &str| printable(text, DECIDERS_SHOWN);
-        format!(
-            "{} was decided by {} in the first run and by {} in the second; `retold check {one} {other} --accept` decides both by the latest version, or with --parser or --parsers by another",
-            shown(&self.name),
-            shown(&self.one.join(", ")),
-            shown(&self.other.join(", "))
-        )
-    }
-}
-
-/// The names under which both runs have decisions, but not of the same parsers.
-fn decider_differences(first: &ComparedRun, second: &ComparedRun) -> Vec<DeciderDifference> {
-    let both = first.deciders.iter().filter_map(|(name, one)| {
-        let other = second.deciders.get(name).filter(|other| *other != one)?;
-        let list = |deciders: &BTreeSet<String>| deciders.iter().cloned().collect();
-        Some(DeciderDifference { name: name.clone(), one: list(one), other: list(other) })
-    });
-    both.collect()
 }
 
 /// The compared part of the beginning of a run. Its name says which run it is, and not how it was made.

@@ -6,12 +6,13 @@
 //! Which decisions are in force follows from the runs of accepted decisions about the same answers
 //! ([`accepted_about`]):
 //!
-//! - an accepted decision replaces the decisions with the same name ([`decides`](crate::event::DecidedBy::decides)) about the same choice of
+//! - an accepted decision replaces the decisions with the same name about the same choice ([`subject`](DecisionMade::subject)) of
 //!   the same answer, in the recorded run and in earlier runs of accepted decisions; those with other names stand beside it;
 //! - of several decisions that a program reports with one name about one choice of an answer, the last is in force.
 
 mod about_call;
 mod answers;
+mod deciders;
 mod replaced;
 mod reported_again;
 mod seqs;
@@ -30,8 +31,9 @@ use crate::lookup::Recent;
 
 use replaced::ReplacedDecisions;
 
-pub use about_call::accepted_decisions;
+pub use about_call::CallDecisions;
 pub use answers::{AnswerDecision, DecidedAnswers};
+pub use deciders::{DecidedRuns, DeciderDifference, RunDeciders, decider_differences};
 pub use since::{DecisionAbout, DecisionsSince};
 
 /// A question to a model, as decisions refer to it.

@@ -47,10 +47,9 @@ impl ReplacedDecisions {
                         None => reused_from(reader, run, made.response)?,
                     };
                     let answer = from.map(|from| chain.answer(reader, from)).transpose()?.flatten();
-                    let choice = made.details.choice.unwrap_or(0);
                     if let Some(answer) = answer {
-                        let name = made.by.decides().to_owned();
-                        self.by_name.entry((name, choice)).or_default().insert(answer);
+                        let (name, choice) = made.subject();
+                        self.by_name.entry((name.to_owned(), choice)).or_default().insert(answer);
                     }
                 }
                 _ => {}
@@ -62,8 +61,8 @@ impl ReplacedDecisions {
     /// Whether a decision is replaced; `answer` is the one that it is about in the run at the end of the chain, if that is
     /// known.
     pub(super) fn has(&self, seq: Seq, answer: Option<Seq>, made: &DecisionMade) -> bool {
-        let choice = made.details.choice.unwrap_or(0);
-        let accepted = self.by_name.get(&(made.by.decides().to_owned(), choice));
+        let (name, choice) = made.subject();
+        let accepted = self.by_name.get(&(name.to_owned(), choice));
         let is_accepted =
             accepted.zip(answer).is_some_and(|(accepted, answer)| accepted.contains(answer));
         is_accepted || self.reported_again.contains(seq)

@@ -65,13 +65,13 @@ impl LatestReports {
             return Ok(());
         };
         if made.by.is_reported() {
-            let name = made.by.decides();
+            let (name, choice) = made.subject();
             let next = self.names.len();
             let name = self.names.get(name).copied().unwrap_or_else(|| {
                 self.names.insert(name.to_owned(), next);
                 next
             });
-            let about = (made.response, made.details.choice.unwrap_or(0), name);
+            let about = (made.response, choice, name);
             let earlier = self.latest.insert(about, stored.seq);
             earlier.iter().for_each(|earlier| self.replaced.insert(*earlier));
         }

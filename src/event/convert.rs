@@ -13,8 +13,8 @@ use super::kind::{
     OCCURRED, REQUEST_SENT, RESPONSE_RECEIVED, RUN_FINISHED, RUN_RESUMED, RUN_STARTED, VERSION,
 };
 use super::kinds::{
-    AnswerReused, AttemptDetails, AttemptFailed, ClientLeft, DecisionMade, Event, FactOccurred,
-    ForkedFrom, RequestSent, ResponseDetails, ResponseReceived, RunStarted,
+    AnswerReused, AttemptDetails, AttemptFailed, ClientLeft, DecisionDetails, DecisionMade, Event,
+    FactOccurred, ForkedFrom, RequestSent, ResponseDetails, ResponseReceived, RunStarted,
 };
 use super::labels::Labels;
 use super::outcome::{from_ranges, pairs, ranges, spans};
@@ -169,7 +169,7 @@ impl NewEvent {
             Event::DecisionMade(DecisionMade { response, by, details }) => NewEvent {
                 cause: Some(*response),
                 content: Some(Content::from(canonical(by)?)),
-                body: body(details)?,
+                body: details.canonical()?.into(),
                 ..row(DECISION_MADE)
             },
             Event::Occurred(FactOccurred { causes, fact }) => {
@@ -289,7 +289,7 @@ impl StoredEvent {
             DECISION_MADE => {
                 let by = serde_json::from_str(self.content()?.text());
                 let by = by.map_err(|e| self.error(EventDefect::Parser(e.to_string())))?;
-                let (response, details) = (self.cause()?, self.body()?);
+                let (response, details) = (self.cause()?, self.decision_details()?);
                 Event::DecisionMade(DecisionMade { response, by, details })
             }
             OCCURRED => {
@@ -383,6 +383,11 @@ impl StoredEvent {
 
     fn body<T: DeserializeOwned>(&self) -> Result<T, EventError> {
         serde_json::from_str(&self.body).map_err(|e| self.error(EventDefect::Body(e.to_string())))
+    }
+
+    fn decision_details(&self) -> Result<DecisionDetails, EventError> {
+        let details = DecisionDetails::of_body(&self.body);
+        details.map_err(|e| self.error(EventDefect::Body(e.to_string())))
     }
 
     fn cause(&self) -> Result<Seq, EventError> {

@@ -76,6 +76,12 @@ impl DecidedBy {
             && self.parser["params"]["simulated"] == true
     }
 
+    /// Whether a person or a judge gave it: a verdict about the answer, not something that the answer says.
+    pub fn is_verdict(&self) -> bool {
+        let by = self.parser["name"].as_str();
+        by.is_some_and(|by| [PERSON, JUDGE].contains(&by)) && self.is_reported()
+    }
+
     /// What decided in a file of another tool: its name there, and the format of the file.
     pub fn from_import(name: &str, format: &str) -> Self {
         let params = serde_json::json!({"imported": format, "name": name});

@@ -16,6 +16,7 @@ pub mod chain;
 mod convert;
 mod covered;
 mod decided_by;
+mod decision_body;
 mod defect;
 mod exchanged;
 mod finished;

@@ -133,7 +133,7 @@ impl AcceptedRun {
             }
         };
         let by: Arc<str> = canonical(&by).map_err(senseless)?.into();
-        let body = canonical(&details).map_err(senseless)?;
+        let body = details.canonical().map_err(senseless)?;
         let made = NewEvent::decision(self.time, response, by.clone(), body.clone());
         let seq = self.add(made)?;
         self.outcome.decision(seq, &call, sample, &by, &body);

@@ -95,7 +95,7 @@ impl Collector {
         details: DecisionDetails,
     ) -> Result<Seq, LogError> {
         let failed = |error| LogError::failure(self.name.clone(), error);
-        let decided = canonical(&by).and_then(|by| Ok((by, canonical(&details)?)));
+        let decided = canonical(&by).and_then(|by| Ok((by, details.canonical()?)));
         let (of, body) = decided.map_err(failed)?;
         let seq = self.add(Event::DecisionMade(DecisionMade { response, by, details }), None)?;
         self.outcome.decision(seq, response, &of, &body);

@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 
 use super::answer::{Content, Response};
 use super::content_parts::{self, NotACompletion};
-use super::exact::keep_exact;
 use super::parts::{ANSWERING_PARTS, FIELDS, MESSAGE, USAGE, keep_readable, leave_out, rest};
 use super::usage;
+use crate::exact::keep_exact;
 
 /// An answer, as a line has it: `content` or `embedding`, and all other parts, each under its own
 /// name or within `extra`. A whole reply of chat completions (`{"choices":[..],..}`), of embeddings

@@ -10,8 +10,8 @@ use data_encoding::HEXLOWER;
 use memchr::memmem;
 use serde_json::Value;
 
-use super::exact::{name_places, replace};
 use super::{Content, Response};
+use crate::exact::{name_places, replace};
 
 /// Where halves of surrogate pairs are kept until the other half has come: the last of the private characters of Unicode.
 const HALVES: u32 = 0x10_f800;
@@ -385,7 +385,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::model::exact::replace;
+    use crate::exact::replace;
 
     fn read(text: &[u8]) -> (Value, String) {
         let MendedJson { text, wrong, mark } = mend(text);

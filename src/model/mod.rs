@@ -7,7 +7,6 @@ mod answer;
 mod by_name;
 mod choices;
 mod content_parts;
-mod exact;
 mod exchange_line;
 mod exchange_response;
 mod failure;
@@ -37,11 +36,13 @@ mod timeouts;
 mod unreadable;
 mod usage;
 
+pub use crate::exact::{
+    EXACT_INTEGERS, exact_json, give_back_integers, keep_exact, longer_integer,
+};
 pub use answer::{Answerer, Ask, Content, Model, ModelInfo, Response, Usage};
 pub use by_name::ByName;
 pub use choices::{OtherChoice, choice_count, other_choices};
 pub use content_parts::NotACompletion;
-pub use exact::{EXACT_INTEGERS, exact_json, give_back_integers, keep_exact, longer_integer};
 pub use exchange_line::{ExchangeError, ExchangeLine, answer_in};
 pub use exchange_response::{ExchangeResponse, ExchangeResponseError};
 pub use failure::{Failure, FailureKind};

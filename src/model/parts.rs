@@ -8,8 +8,8 @@
 
 use serde_json::{Map, Value};
 
-use super::exact::EXACT_INTEGERS;
 use super::unreadable::UNREADABLE;
+use crate::exact::EXACT_INTEGERS;
 
 /// The log probabilities of the tokens, if the request asked for them.
 pub(super) const LOGPROBS: &str = "logprobs";

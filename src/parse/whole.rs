@@ -16,6 +16,27 @@ const CUT_OFF: [&str; 6] = [
     "model_context_window_exceeded",
 ];
 
+/// The finish reasons of answers that the model, or a filter of its provider, refuses.
+const REFUSED: [&str; 12] = [
+    // Anthropic
+    "refusal",
+    // OpenAI, Azure and servers like them
+    "content_filter",
+    // Bedrock
+    "content_filtered",
+    "guardrail_intervened",
+    // Cohere
+    "ERROR_TOXIC",
+    // Gemini, of the answer or of the prompt
+    "SAFETY",
+    "RECITATION",
+    "BLOCKLIST",
+    "PROHIBITED_CONTENT",
+    "SPII",
+    "IMAGE_SAFETY",
+    "IMAGE_PROHIBITED_CONTENT",
+];
+
 /// A whole answer, about which a [`Parser`](super::Parser) decides. Nothing in it depends on when
 /// or by which model it was recorded, so that a replay, a fork and an import lead to the same
 /// decision.
@@ -82,10 +103,11 @@ impl<'a> WholeAnswer<'a> {
         self.part("refusal")?.as_str()
     }
 
-    /// Whether the model refuses to answer: the answer has a refusal, or that is its finish reason
-    /// (as Anthropic reports it).
+    /// Whether the answer is refused, as far as its form says so: it has a refusal beside the text, or its finish reason is one
+    /// of the model or of a filter. Words such as "I cannot help with that" are text.
     pub fn is_refused(&self) -> bool {
-        self.part("refusal").is_some() || self.finish_reason == Some("refusal")
+        let is_reason = self.finish_reason.is_some_and(|reason| REFUSED.contains(&reason));
+        is_reason || self.refusal().is_some_and(|refusal| !refusal.is_empty())
     }
 
     /// The parts that can be an answer without a text, by name.
@@ -128,7 +150,10 @@ mod tests {
         assert!(!is_empty("x", json!({})) && !is_empty("", json!({"refusal": "no"})));
         assert!(!is_empty("", json!({"tool_calls": [{"id": "c"}]})));
         let ended = |reason| WholeAnswer { finish_reason: Some(reason), ..WholeAnswer::text("") };
-        assert!(ended("refusal").is_refused() && !ended("refusal").is_empty());
+        for reason in ["refusal", "content_filter", "guardrail_intervened", "SAFETY"] {
+            assert!(ended(reason).is_refused() && !ended(reason).is_empty(), "{reason}");
+        }
+        assert!(!WholeAnswer::text("I'm sorry, but I cannot help with that.").is_refused());
         assert!(!ended("stop").is_refused() && ended("stop").is_empty());
     }
 

@@ -239,9 +239,10 @@ impl Core {
             Ok(answered) => {
                 p.exchanges += 1;
                 // The other counts concern recorded programs, whose questions a run of ours does not ask.
-                let Shortcomings { blank, cut_off, unreadable, .. } =
+                let Shortcomings { blank, refused, cut_off, unreadable, .. } =
                     answered.beside.shortcomings(&answered.content);
                 p.blank += blank;
+                p.refused += refused;
                 p.cut_off += cut_off;
                 p.unreadable += unreadable;
             }

@@ -1,10 +1,11 @@
 //! The parts of an answer next to its text: between a model and the log, and between the log and a
 //! parser.
 
+use std::ops::AddAssign;
 use std::sync::Arc;
 
 use crate::content::Content;
-use crate::event::ResponseDetails;
+use crate::event::{AnswerReused, Event, ResponseDetails, ResponseReceived};
 use crate::model::{
     HTTP, OtherChoice, Response, UNREADABLE, Unreadable, Usage, is_not_read, other_choices,
 };
@@ -81,6 +82,8 @@ pub(crate) fn whole_choice(choice: &OtherChoice) -> WholeAnswer<'_> {
 pub struct Shortcomings {
     /// Blank answers: no text, no tool call, no refusal.
     pub blank: u64,
+    /// Answers that were refused: see [`WholeAnswer::is_refused`].
+    pub refused: u64,
     /// Answers that were cut off because they reached the maximum length.
     pub cut_off: u64,
     /// Answers to a recorded program whose stream was closed before their end.
@@ -89,6 +92,54 @@ pub struct Shortcomings {
     pub unreadable: u64,
     /// Answers of which nothing is read, because no file describes their API.
     pub not_read: u64,
+}
+
+impl Shortcomings {
+    /// Those of an answer; `None` of another event.
+    pub fn of(event: &Event) -> Option<Self> {
+        let (content, details, is_unreadable) = match event {
+            Event::ResponseReceived(ResponseReceived { content, details, .. }) => {
+                (content, details, Unreadable::why(content, &details.extra).is_some())
+            }
+            Event::AnswerReused(AnswerReused { content, details, unreadable, .. }) => {
+                (content, details, unreadable.is_some())
+            }
+            _ => return None,
+        };
+        let (finish_reason, extra) = (details.finish_reason.as_deref(), Some(&details.extra));
+        let whole = WholeAnswer { text: content.text(), finish_reason, extra };
+        let is_not_read = is_not_read(content, &details.extra);
+        Some(Shortcomings::new(content, whole, is_unreadable, is_not_read))
+    }
+
+    fn new(
+        content: &Content,
+        whole: WholeAnswer<'_>,
+        is_unreadable: bool,
+        is_not_read: bool,
+    ) -> Self {
+        let is_empty = matches!(content, Content::Text(_)) && whole.is_empty();
+        Shortcomings {
+            blank: u64::from(is_empty && !is_unreadable && !is_not_read),
+            refused: u64::from(whole.is_refused()),
+            cut_off: u64::from(whole.is_cut_off()),
+            unended: u64::from(whole.missing_end().is_some()),
+            unreadable: u64::from(is_unreadable),
+            not_read: u64::from(is_not_read),
+        }
+    }
+}
+
+impl AddAssign for Shortcomings {
+    fn add_assign(&mut self, other: Self) {
+        let Shortcomings { blank, refused, cut_off, unended, unreadable, not_read } = other;
+        self.blank += blank;
+        self.refused += refused;
+        self.cut_off += cut_off;
+        self.unended += unended;
+        self.unreadable += unreadable;
+        self.not_read += not_read;
+    }
 }
 
 /// The parts of an answer next to its text, as parsers and experiments see them: the same when it
@@ -150,15 +201,7 @@ impl AnswerDetails {
 
     /// The shortcomings of the answer with this content.
     pub(crate) fn shortcomings(&self, content: &Content) -> Shortcomings {
-        let (whole, unreadable) = (self.whole(content), u64::from(self.is_unreadable()));
-        let is_empty = matches!(content, Content::Text(_)) && whole.is_empty();
-        Shortcomings {
-            blank: u64::from(is_empty && unreadable == 0 && !self.is_not_read),
-            cut_off: u64::from(whole.is_cut_off()),
-            unended: u64::from(whole.missing_end().is_some()),
-            unreadable,
-            not_read: u64::from(self.is_not_read),
-        }
+        Shortcomings::new(content, self.whole(content), self.is_unreadable(), self.is_not_read)
     }
 
     /// Whether nothing of it is read: see [`is_not_read`].

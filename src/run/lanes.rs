@@ -75,7 +75,7 @@ impl ReportedOutcome {
                     sample: *sample,
                     response: *response,
                     by: canonical(by)?.into(),
-                    body: canonical(details)?,
+                    body: details.canonical()?,
                 };
                 recorded.same_decision(&decision)
             }
@@ -90,7 +90,7 @@ impl ReportedOutcome {
     fn text(&self) -> Result<String, CanonicalError> {
         Ok(match self {
             ReportedOutcome::Decision { call, details, .. } => {
-                format!("decision of call {call}\n{}", canonical(details)?)
+                format!("decision of call {call}\n{}", details.canonical()?)
             }
             ReportedOutcome::Fact { fact, .. } => format!("fact\n{}", canonical(fact)?),
             ReportedOutcome::Mark(mark) => mark_words(mark),

@@ -17,6 +17,8 @@ pub struct Progress {
     pub unreadable: u64,
     /// Blank answers: no text, no tool call, no refusal.
     pub blank: u64,
+    /// Answers that were refused, by the model or by a filter.
+    pub refused: u64,
     /// Answers that end before their end, because they were as long as they might be.
     pub cut_off: u64,
     /// Decisions so far.

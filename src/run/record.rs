@@ -159,7 +159,7 @@ impl<'a> RunRecord<'a> {
         Ok(exchanges)
     }
 
-    /// How many of its answers are empty, cut off or unreadable. Reads the run once more, which
+    /// How many of its answers are blank, refused, cut off or unreadable. Reads the run once more, which
     /// takes a while if it is long.
     ///
     /// # Errors
@@ -168,13 +168,7 @@ impl<'a> RunRecord<'a> {
         let (mut events, mut all) = (RunEvents::new(self.run), Shortcomings::default());
         while let Some(stored) = events.next(self.reader)? {
             let Some((content, beside)) = answer(stored.event()?) else { continue };
-            let Shortcomings { blank, cut_off, unended, unreadable, not_read } =
-                beside.shortcomings(&content);
-            all.blank += blank;
-            all.cut_off += cut_off;
-            all.unended += unended;
-            all.unreadable += unreadable;
-            all.not_read += not_read;
+            all += beside.shortcomings(&content);
         }
         Ok(all)
     }

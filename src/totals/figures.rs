@@ -110,6 +110,8 @@ pub struct Calls {
     pub open: u64,
     /// Answers without text, tool call and refusal.
     pub blank: u64,
+    /// Answers that were refused, by the model or by a filter.
+    pub refused: u64,
     /// Answers that reached the maximum length.
     pub cut_off: u64,
     /// Answers to a recorded program whose stream was closed before their end.
@@ -342,6 +344,7 @@ fn counts(
             failed,
             open,
             blank: part.lacking.blank,
+            refused: part.lacking.refused,
             cut_off: part.lacking.cut_off,
             unended: part.lacking.unended,
             unreadable: part.lacking.unreadable,

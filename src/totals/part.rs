@@ -192,13 +192,7 @@ impl Part {
     }
 
     pub(super) fn lacking(&mut self, beside: &AnswerDetails, content: &Content) {
-        let Shortcomings { blank, cut_off, unended, unreadable, not_read } =
-            beside.shortcomings(content);
-        self.lacking.blank += blank;
-        self.lacking.cut_off += cut_off;
-        self.lacking.unended += unended;
-        self.lacking.unreadable += unreadable;
-        self.lacking.not_read += not_read;
+        self.lacking += beside.shortcomings(content);
     }
 
     pub(super) fn add_failure(&mut self, details: &AttemptDetails) {
@@ -241,11 +235,7 @@ impl Part {
         }
         self.reported.0 += other.reported.0;
         self.reported.1 += other.reported.1;
-        self.lacking.blank += other.lacking.blank;
-        self.lacking.cut_off += other.lacking.cut_off;
-        self.lacking.unended += other.lacking.unended;
-        self.lacking.unreadable += other.lacking.unreadable;
-        self.lacking.not_read += other.lacking.not_read;
+        self.lacking += other.lacking;
         for (name, answers) in &other.reported_as {
             *entry(&mut self.reported_as, name, u64::default) += answers;
         }

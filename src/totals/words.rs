@@ -17,6 +17,7 @@ impl Calls {
             failed,
             open,
             blank,
+            refused,
             cut_off,
             unended,
             unreadable,
@@ -26,6 +27,7 @@ impl Calls {
         let these = [
             (reused, "reused"),
             (blank, "blank"),
+            (refused, "refused"),
             (cut_off, "cut off"),
             (unended, "without its end"),
             (unreadable, "unreadable"),

@@ -11,6 +11,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("id", &[]),
     ("explain", &["escaping", "text_diff"]),
     ("escaping", &[]),
+    ("exact", &[]),
     ("leftovers", &[]),
     ("scratch_folder", &["leftovers", "sidecar"]),
     ("draft", &["leftovers", "sidecar"]),
@@ -27,7 +28,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("members", &[]),
     ("prompt", &["id", "escaping", "members", "text_diff", "values"]),
     ("content", &["id", "prompt"]),
-    ("event", &["content", "id", "lookup", "prompt"]),
+    ("event", &["content", "exact", "id", "lookup", "prompt"]),
     (
         "log",
         &[
@@ -49,8 +50,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "model",
         &[
-            "content", "counted", "explain", "id", "escaping", "members", "prompt", "unique",
-            "values",
+            "content", "counted", "exact", "explain", "id", "escaping", "members", "prompt",
+            "unique", "values",
         ],
     ),
     (
@@ -75,11 +76,14 @@ const LAYERS: &[(&str, &[&str])] = &[
             "members", "model", "parse", "prompt", "run", "unique",
         ],
     ),
-    ("decided", &["decide", "event", "exchange", "id", "log", "lookup", "prompt", "run"]),
     (
-        "compare",
-        &["content", "decided", "escaping", "event", "id", "log", "lookup", "prompt", "run"],
+        "decided",
+        &[
+            "counted", "decide", "escaping", "event", "exchange", "id", "log", "lookup", "prompt",
+            "run",
+        ],
     ),
+    ("compare", &["content", "decided", "event", "exact", "id", "log", "lookup", "prompt", "run"]),
     ("check", &["decide", "event", "id", "log", "model", "parse", "prompt"]),
     (
         "snapshot",

@@ -16,8 +16,19 @@ use crate::support::rows::rows;
 /// were accepted later. Labels are one column of a view, as JSON.
 const VIEWS: [(&str, &[&str]); 5] = [
     ("runs", &[]),
-    ("exchanges", &["provider", "parameters", "earlier_messages", "new_messages"]),
-    ("decisions", &["in_force", "accepted_in"]),
+    (
+        "exchanges",
+        &[
+            "provider",
+            "parameters",
+            "earlier_messages",
+            "new_messages",
+            "blank",
+            "refused",
+            "cut_off",
+        ],
+    ),
+    ("decisions", &["in_force", "accepted_in", "refused"]),
     ("facts", &[]),
     ("attempts", &[]),
 ];

@@ -151,6 +151,7 @@ mod tests {
             lacks_baseline: false,
             shared: 0,
             simulated: 0,
+            refused: 0,
             has_earlier_facts: false,
             finding: None,
         };

@@ -24,6 +24,7 @@ mod runs_table;
 mod summary;
 mod time_span;
 
+use retold::decided::DeciderDifference;
 use retold_figures::FigureTable;
 use retold_study::charts::Chart;
 
@@ -67,4 +68,6 @@ pub struct ReportPage {
     pub runs: Vec<RunPart>,
     /// The figures of the runs, which come first.
     pub tables: Vec<FigureTable>,
+    /// The names under which the runs have decisions of different parsers.
+    pub deciders: Vec<DeciderDifference>,
 }

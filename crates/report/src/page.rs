@@ -101,8 +101,12 @@ impl ReportPage {
     }
 
     fn figures(&self, page: &mut String) -> Result<(), DrawError> {
+        // Writing to a string cannot fail.
         if self.tables.is_empty() {
             page.push_str("<p>No figures are suggested: a run needs decisions that are numbers or a few names.</p>\n");
+        }
+        for difference in &self.deciders {
+            let _ = writeln!(page, "<p class=banner>{}.</p>", escape(&difference.text(), 1_000));
         }
         for (table, number) in self.tables.iter().zip(1..) {
             figure_table::html(table, number, &self.names(), page)?;

@@ -2,12 +2,13 @@
 
 use std::fmt::Write;
 
+use retold::escaping::spreadsheet_cell;
 use retold_study::charts::Chart;
 
 use crate::html::escape;
 use crate::plot::{limit, svg};
 
-/// A plot with its title and its numbers as CSV, which are saved as a file of this name. `run` is the run as it is typed.
+/// A plot with its title and its numbers as CSV for spreadsheets, which are saved as a file of this name. `run` is the run as it is typed.
 pub(crate) fn html(
     chart: &Chart,
     file: &str,
@@ -16,9 +17,12 @@ pub(crate) fn html(
 ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let (columns, rows) = chart.data.table();
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(&columns)?;
+    let mut write = |cells: &mut dyn Iterator<Item = &str>| {
+        writer.write_record(cells.map(|cell| spreadsheet_cell(cell).into_owned()))
+    };
+    write(&mut columns.iter().map(AsRef::as_ref))?;
     for row in &rows {
-        writer.write_record(row)?;
+        write(&mut row.iter().map(AsRef::as_ref))?;
     }
     let bytes = writer.into_inner().map_err(|e| e.to_string())?;
     let drawn = limit(chart);

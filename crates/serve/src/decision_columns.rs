@@ -6,6 +6,7 @@ use retold::escaping::printable;
 use retold::id::Seq;
 use serde_json::Value;
 
+use crate::question_news::DecisionNews;
 use crate::texts::{NONE, Texts};
 
 /// The longest value that is kept, in characters.
@@ -27,6 +28,8 @@ pub(crate) struct DecisionEntry {
     pub(crate) name: u32,
     value: u32,
     method: u32,
+    /// Whether a person or a judge gave it.
+    pub(crate) is_verdict: bool,
     /// Its event, if it is one of the run itself.
     seq: u32,
     /// The decision before it about the same answer.
@@ -68,11 +71,10 @@ impl DecisionColumns {
         &mut self,
         question: usize,
         asked_for: u32,
-        name: &str,
-        value: &Value,
-        method: &str,
+        decided: &DecisionNews,
         seq: Option<Seq>,
     ) {
+        let DecisionNews { name, value, method, by: _, is_verdict } = decided;
         let name = self.texts.number(name);
         let key = (asked_for, name);
         if self.keys.len() < MOST_KEYS && !self.keys.contains(&key) {
@@ -102,7 +104,8 @@ impl DecisionColumns {
         let previous = std::mem::replace(&mut self.latest[question], at);
         let before = self.entry(previous);
         self.has_several |= before.is_some_and(|before| before.name != name);
-        self.entries.push(DecisionEntry { name, value: kept, method, seq, previous });
+        let is_verdict = *is_verdict;
+        self.entries.push(DecisionEntry { name, value: kept, method, is_verdict, seq, previous });
     }
 
     /// Notes who decided something, in force or not.
@@ -196,10 +199,16 @@ mod tests {
 
     use super::*;
 
+    fn news(name: &str, value: &Value) -> DecisionNews {
+        let (name, method) = (name.to_owned(), "tag".to_owned());
+        let (value, by) = (value.clone(), String::new());
+        DecisionNews { name, value, method, by, is_verdict: false }
+    }
+
     fn columns(values: &[Value]) -> DecisionColumns {
         let mut columns = DecisionColumns::default();
         for (at, value) in values.iter().enumerate() {
-            columns.add(at, 7, "vote", value, "tag", Some(Seq(at as u64 + 1)));
+            columns.add(at, 7, &news("vote", value), Some(Seq(at as u64 + 1)));
         }
         columns
     }
@@ -241,8 +250,8 @@ mod tests {
     fn the_last_decision_about_an_answer_comes_first() {
         let mut columns = columns(&[json!("no")]);
         assert!(!columns.has_several);
-        columns.add(0, 7, "mood", &json!("good"), "tag", None);
-        columns.add(0, 7, "vote", &json!("yes"), "accepted", None);
+        columns.add(0, 7, &news("mood", &json!("good")), None);
+        columns.add(0, 7, &news("vote", &json!("yes")), None);
         let about: Vec<_> = columns
             .about(0)
             .map(|it| (columns.text(it.name), columns.value(it).unwrap()))

@@ -10,6 +10,7 @@ use crate::decision_columns::DecisionColumns;
 use crate::figures::{FiguresView, run_figures};
 use crate::job::JobState;
 use crate::question_columns::QuestionPlaces;
+use crate::question_news::DecisionNews;
 use crate::site::Site;
 
 /// A run that is being recorded has new figures with each event up to here, and seldom after it: they are computed from
@@ -96,12 +97,12 @@ fn in_force(
     let place = |call: &CallPath, sample| places.get(&(call.to_string(), sample)).copied();
     decisions_about(reader, run, |DecisionAbout { run: of, answer: _, joined }| {
         let JoinedDecision { seq, question, made, in_force, .. } = joined;
-        let name = made.by.decides();
-        decisions.add_rater(name, made.by.made_by());
+        let decided = DecisionNews::new(&made);
         if let Some((at, asked_for)) = place(&question.call, question.sample).filter(|_| in_force) {
             let seq = (of == run).then_some(seq);
-            decisions.add(at, asked_for, name, &made.details.value, &made.by.method, seq);
+            decisions.add(at, asked_for, &decided, seq);
         }
+        decisions.add_rater(&decided.name, decided.by);
     })?;
     Ok(decisions)
 }

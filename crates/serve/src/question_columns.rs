@@ -6,7 +6,7 @@ use retold::id::{Sample, Seq, Time};
 use retold::model::Usage;
 
 use crate::decision_columns::DecisionColumns;
-use crate::question_news::{AnswerNews, DecisionNews, QuestionNews};
+use crate::question_news::{AnswerNews, QuestionNews};
 use crate::texts::{NONE, Texts};
 
 /// By call and sample: the place of the question, and the kind of call.
@@ -184,10 +184,10 @@ impl QuestionColumns {
                 row.status = QuestionStatus::Failed;
                 row.ends(time);
             }
-            QuestionNews::Decided(DecisionNews { name, value, method, by }) if !row.is_vector => {
+            QuestionNews::Decided(decided) if !row.is_vector => {
                 let asked_for = row.asked_for;
-                self.decisions.add_rater(&name, by);
-                self.decisions.add(at, asked_for, &name, &value, &method, Some(Seq(seq.into())));
+                self.decisions.add(at, asked_for, &decided, Some(Seq(seq.into())));
+                self.decisions.add_rater(&decided.name, decided.by);
             }
             QuestionNews::Asked { .. } | QuestionNews::Decided(_) => {}
         }

@@ -2,8 +2,8 @@
 
 use retold::content::Content;
 use retold::event::{
-    AnswerReused, Event, Labels, RequestSent, ResponseDetails, ResponseReceived, asked_for,
-    call_kind,
+    AnswerReused, DecisionMade, Event, Labels, RequestSent, ResponseDetails, ResponseReceived,
+    asked_for, call_kind,
 };
 use retold::model::Usage;
 use serde_json::Value;
@@ -28,6 +28,20 @@ pub(crate) struct DecisionNews {
     pub(crate) method: String,
     /// What made it.
     pub(crate) by: String,
+    /// Whether a person or a judge gave it.
+    pub(crate) is_verdict: bool,
+}
+
+impl DecisionNews {
+    pub(crate) fn new(made: &DecisionMade) -> Self {
+        DecisionNews {
+            name: made.by.decides().to_owned(),
+            value: made.details.value.clone(),
+            method: made.by.method.clone(),
+            by: made.by.made_by(),
+            is_verdict: made.by.is_verdict(),
+        }
+    }
 }
 
 /// What an event says about a question.
@@ -74,12 +88,7 @@ impl QuestionNews {
                 answered(content, details, true)
             }
             Event::AttemptFailed(_) => QuestionNews::Failed,
-            Event::DecisionMade(made) => QuestionNews::Decided(DecisionNews {
-                name: made.by.decides().to_owned(),
-                value: made.details.value.clone(),
-                method: made.by.method.clone(),
-                by: made.by.made_by(),
-            }),
+            Event::DecisionMade(made) => QuestionNews::Decided(DecisionNews::new(made)),
             _ => return None,
         })
     }

@@ -8,11 +8,12 @@ use serde_json::Value;
 use crate::column::Cell;
 use crate::labels::LabelColumns;
 
-/// The row of a decision.
+/// The row of a decision. `is_refused` if its answer was refused.
 pub(crate) fn decision_cells<'a>(
     (run, id): (RunId, &'a str),
     labels: &'a LabelColumns,
     about: &'a DecisionAbout,
+    is_refused: bool,
 ) -> Vec<Cell<'a>> {
     let DecisionAbout { run: of, answer, joined } = about;
     let JoinedDecision { seq, time, question, made, in_force, accepted_as: _ } = joined;
@@ -38,6 +39,7 @@ pub(crate) fn decision_cells<'a>(
         Cell::maybe(parser["name"].as_str()),
         version(&parser["version"]),
         Cell::count(answer.0),
+        Cell::Truth(is_refused),
         Cell::Truth(*in_force),
         if *of == run { Cell::Missing } else { of.to_string().into() },
     ]);

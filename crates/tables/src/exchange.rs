@@ -9,6 +9,7 @@ use retold::event::{AttemptDetails, ResponseDetails, SharedFailure};
 use retold::id::{EventHash, RunId, Seq, Time};
 use retold::model::HTTP;
 use retold::prompt::Request;
+use retold::run::Shortcomings;
 use serde_json::{Map, Value};
 
 use crate::asked::AskedOf;
@@ -42,6 +43,7 @@ pub(crate) struct Answered {
     pub(crate) content: Content,
     pub(crate) details: ResponseDetails,
     pub(crate) reused_from: Option<(RunId, Seq)>,
+    pub(crate) lacks: Shortcomings,
 }
 
 impl Exchange {
@@ -82,6 +84,9 @@ impl Exchange {
             (None, Some(_)) => "failed",
             (None, None) => "unanswered",
         };
+        let lacks = |count: fn(&Shortcomings) -> u64| {
+            answer.as_ref().map_or(Cell::Missing, |answer| Cell::Truth(count(&answer.lacks) > 0))
+        };
         let mut cells = vec![question.call.as_str().into()];
         cells.extend(labels.cells(question));
         cells.extend([
@@ -101,6 +106,9 @@ impl Exchange {
             Cell::count(details.map(|details| details.latency_ms).filter(|ms| *ms > 0)),
             Cell::count(part(HTTP).and_then(|http| http["chunks"][0][1].as_u64())),
             Cell::maybe(details.and_then(|details| details.finish_reason.as_deref())),
+            lacks(|lacks| lacks.blank),
+            lacks(|lacks| lacks.refused),
+            lacks(|lacks| lacks.cut_off),
             Cell::count(details.and_then(|details| details.prompt_tokens)),
             Cell::count(details.and_then(|details| details.completion_tokens)),
             Cell::count(details.and_then(|details| details.cached_tokens)),

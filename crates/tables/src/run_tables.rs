@@ -1,10 +1,13 @@
 //! A run, event by event, as batches of rows.
 
+use std::collections::BTreeSet;
+
 use arrow_schema::ArrowError;
 use retold::decided::{DecisionAbout, DecisionJoin, DecisionsSince};
 use retold::event::{AttemptFailed, Event, EventError, ResponseReceived, StoredEvent};
 use retold::id::{RunId, Seq, Time};
 use retold::log::{LogError, Reader, RunEvents};
+use retold::run::Shortcomings;
 
 use crate::asked::AskedOf;
 use crate::batches::{TableBatch, WantedRows};
@@ -54,6 +57,8 @@ pub struct RunTables {
     join: DecisionJoin,
     since: Option<DecisionsSince>,
     open: OpenExchanges,
+    /// The answers that were refused.
+    refused: BTreeSet<Seq>,
     conversations: Conversations,
     is_read: bool,
 }
@@ -85,6 +90,7 @@ impl RunTables {
             join,
             since: None,
             open: OpenExchanges::default(),
+            refused: BTreeSet::new(),
             conversations: Conversations::default(),
             is_read: false,
         })
@@ -128,11 +134,15 @@ impl RunTables {
         }
         let at = (stored.seq, stored.time);
         let hash = stored.hash;
-        match stored.event()? {
+        let event = stored.event()?;
+        let lacks = Shortcomings::of(&event).unwrap_or_default();
+        self.refused.extend((lacks.refused > 0).then_some(at.0));
+        match event {
             Event::RequestSent(_) => self.add_question(at)?,
             Event::ResponseReceived(received) => {
                 let ResponseReceived { request, content, details } = received;
-                let answered = Answered { seq: at.0, hash, content, details, reused_from: None };
+                let reused_from = None;
+                let answered = Answered { seq: at.0, hash, content, details, reused_from, lacks };
                 self.add_answer(request, answered)?;
             }
             Event::AnswerReused(reused) => {
@@ -140,7 +150,7 @@ impl RunTables {
                 let (content, details) = (reused.content, reused.details);
                 self.add_answer(
                     reused.request,
-                    Answered { seq: at.0, hash, content, details, reused_from },
+                    Answered { seq: at.0, hash, content, details, reused_from, lacks },
                 )?;
             }
             Event::AttemptFailed(failed) => self.add_failure(at, failed)?,
@@ -173,7 +183,8 @@ impl RunTables {
         if !about.joined.in_force && !self.options.recorded {
             return Ok(());
         }
-        let cells = decision_cells((self.run, self.row.id()), &self.labels, about);
+        let is_refused = self.refused.contains(&about.answer);
+        let cells = decision_cells((self.run, self.row.id()), &self.labels, about, is_refused);
         Ok(self.rows.add(Table::Decisions, &cells)?)
     }
 

@@ -323,11 +323,11 @@ impl RunBuilder {
         notes: &mut Notes,
     ) -> Result<CollectedQuestion, NotCollected> {
         match asked {
-            TrafficQuestion::Http(http) => {
+            TrafficQuestion::Http(mut http) => {
+                let labels = self.rules.redacted_labels(std::mem::take(&mut http.labels));
                 let incoming = incoming(http, hosts, notes)?;
                 let asked = incoming.wire_request(&self.rules)?;
                 let (key, request, retry) = (asked.key.clone(), asked.request.clone(), asked.retry);
-                let labels = Labels::default();
                 Ok(CollectedQuestion { key, request, retry, labels, http: Some((incoming, asked)) })
             }
             TrafficQuestion::Kept { incoming, hash, labels } => {
@@ -404,7 +404,7 @@ impl RunBuilder {
 }
 
 fn incoming(http: Http, hosts: &mut Hosts, notes: &mut Notes) -> Result<Incoming, NotCollected> {
-    let Http { method, url, headers, body } = http;
+    let Http { method, url, headers, body, labels: _ } = http;
     let parts = UrlParts::parse(&url)?;
     note_headers(&headers, "headers of requests", is_counted, notes);
     let (upstream, path) = hosts.place(&parts);

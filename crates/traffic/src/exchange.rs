@@ -57,12 +57,13 @@ pub(crate) enum TrafficQuestion {
 }
 
 /// A request over HTTP.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Http {
     pub(crate) method: Method,
     pub(crate) url: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
+    pub(crate) labels: Labels,
 }
 
 /// What came back.

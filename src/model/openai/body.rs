@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use data_encoding::BASE64;
 use serde_json::Value;
 
+use crate::exact::has_inexact;
 use crate::members::Members;
-use crate::model::exact::has_inexact;
 use crate::model::mend::{MendedJson, mend};
 use crate::model::providers::openai_chat::{OpenAiChat, completion};
 use crate::model::providers::{Dialect, NotRead, ReaderFault, ReplyOf, try_read};

@@ -444,6 +444,18 @@ mod tests {
     }
 
     #[test]
+    fn a_filter_of_the_answer_or_of_the_prompt_is_the_finish_reason() {
+        for (reply, reason) in [
+            (json!({"candidates": [{"finishReason": "SAFETY"}]}), "SAFETY"),
+            (json!({"promptFeedback": {"blockReason": "BLOCKLIST"}}), "BLOCKLIST"),
+        ] {
+            let answer = Gemini.answer(reply).unwrap();
+            assert_eq!(answer.finish_reason.as_deref(), Some(reason));
+            assert_eq!(answer.content, Content::from(""));
+        }
+    }
+
+    #[test]
     fn candidates_are_choices_in_their_order_wherever_they_stand() {
         let of = |index: u64, text: &str, reason: Value| json!({"candidates": [{"index": index, "content": {"parts": [{"text": text}]}, "finishReason": reason}]});
         let events = [

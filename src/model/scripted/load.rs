@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use super::{ScriptedAnswer, ScriptedModel};
 use crate::escaping::printable;
+use crate::exact::has_inexact;
 use crate::explain::explain;
 use crate::id::{CallPath, PromptHash, Sample};
-use crate::model::exact::has_inexact;
 use crate::model::exchange_line::{ExchangeError, ExchangeLine};
 use crate::model::exchange_response::{ExchangeResponse, ExchangeResponseError};
 use crate::model::mend::mend;

@@ -136,10 +136,10 @@ fn what_a_table_lacks_is_named() {
     for (args, said) in [
         (
             "t.csv --prompt q --answer answer",
-            "t.csv: there is no column answer in any row that is taken\n  hint: the first row has a, q, who",
+            "t.csv: none of the rows to import has a column answer\n  hint: the first row has a, q, who",
         ),
-        ("t.csv --prompt q --answer a --where who=p9", "t.csv has no row that is taken"),
-        ("t.csv --prompt missing --answer a", "there is no column missing in any row"),
+        ("t.csv --prompt q --answer a --where who=p9", "t.csv has no rows to import"),
+        ("t.csv --prompt missing --answer a", "none of the rows to import has a column missing"),
         ("t.csv --prompt q --answer a --label =who", "a label is NAME or NAME=COLUMN"),
         ("t.csv --answer a", "--prompt <COLUMN>"),
         (
@@ -156,7 +156,7 @@ fn what_a_table_lacks_is_named() {
             "t.json --prompt q --answer a",
             "it is not a list: --rows PLACE says where the list of rows is",
         ),
-        ("t.json --rows rows --prompt q --answer a", "there is no list at rows"),
+        ("t.json --rows rows --prompt q --answer a", "--rows rows does not lead to a list of rows"),
     ] {
         let found = place.run(&format!("import {args}"));
         assert_eq!(found.code, 2, "{args}: {}", found.err);

@@ -9,7 +9,7 @@ fn without_ids(text: &str) -> String {
     let is_id =
         |word: &str| [8, 16].contains(&word.len()) && word.chars().all(|c| c.is_ascii_hexdigit());
     let word = |word: &str| {
-        let bare = word.trim_end_matches([',', ':', '\n']);
+        let bare = word.trim_end_matches([',', ':', ';', '\n']);
         if is_id(bare) { word.replace(bare, "[run]") } else { word.to_owned() }
     };
     text.split(' ').map(word).collect::<Vec<_>>().join(" ")

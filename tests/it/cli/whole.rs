@@ -145,14 +145,15 @@ fn whole_answers_are_recorded_once_each_part() {
     let (place, ended) = recorded();
     assert_eq!(answers(&place, ""), expected());
     assert_eq!((&ended["blank_answers"], &ended["cut_off_answers"]), (&2.into(), &1.into()));
+    assert_eq!(ended["refused_answers"], 1);
     // And at any time later.
     let (shown, _) = place.json("show latest");
-    for key in ["blank_answers", "cut_off_answers", "unreadable_answers"] {
+    for key in ["blank_answers", "refused_answers", "cut_off_answers", "unreadable_answers"] {
         assert_eq!(shown[key], ended[key], "{key}");
     }
     let said = place.ok("show latest");
     assert!(
-        said.contains("\nof the answers: 2 blank, 1 cut off at the limit of tokens\n"),
+        said.contains("\nof the answers: 2 blank, 1 refused, 1 cut off at the limit of tokens\n"),
         "{said}"
     );
     place.ok("verify");
@@ -267,7 +268,7 @@ fn digits_of_pasted_integers_are_kept() {
 fn blank_and_cut_off_answers_are_shown_as_such() {
     let (place, _) = recorded();
     let said = place.run("run --resume latest");
-    let warning = "warning: of 6 answers, 2 are blank, 1 was cut off at the limit of tokens\n  hint: `retold show ";
+    let warning = "warning: of 6 answers, 2 are blank, 1 was refused, 1 was cut off at the limit of tokens\n  hint: `retold show ";
     assert!(said.err.contains(warning), "{}", said.err);
     let shown = place.ok("show latest solve/1#1");
     assert!(shown.contains("  blank: neither a text nor a tool call nor a refusal\n"), "{shown}");
@@ -528,7 +529,10 @@ fn an_answer_that_ended_as_a_refusal_is_shown_as_refused() {
     let (_, answer) = said.split_once("\nanswer  ").unwrap();
     let (answer, _) = answer.split_once("\nquestion  ").unwrap();
     let (_, below) = answer.split_once('\n').unwrap();
-    assert_eq!(below.trim_end(), "  refused: the model ended the answer as a refusal");
+    assert_eq!(
+        below.trim_end(),
+        "  refused: the model or a filter of its provider ended the answer"
+    );
     let run = place.ok("show latest");
     assert!(!run.contains("blank"), "{run}");
 }

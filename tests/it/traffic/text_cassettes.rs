@@ -56,6 +56,32 @@ fn a_run_becomes_text_and_is_replayed_from_it() {
     assert_eq!(place.read("twice.yaml"), cassette);
 }
 
+/// The labels of calls are in a field of their own, which vcrpy passes over.
+#[test]
+fn labels_leave_in_cassettes_of_vcrpy_and_come_back() {
+    let place = Place::new();
+    recorded(&place);
+    let run = place.json("log").0["runs"][0]["run"].as_str().unwrap().to_owned();
+    let labelled = |run: &str| {
+        let table = place.ok(&format!("table {run} --as jsonl"));
+        let rows = table.lines().map(|row| serde_json::from_str::<serde_json::Value>(row).unwrap());
+        let of = |row: serde_json::Value| {
+            ["participant", "answer", "last_message"].map(|name| row[name].clone())
+        };
+        rows.map(of).collect::<Vec<_>>()
+    };
+    assert!(labelled(&run).iter().any(|row| row[0] == "p7"));
+    for name in ["vcr.yaml", "vcr.json"] {
+        place.ok(&format!("export {run} {name} --as vcrpy"));
+        assert!(place.read(name).contains("_retold"), "{}", place.read(name));
+        let said = place.ok(&format!("import {name}"));
+        assert!(!said.contains("_retold"), "{said}");
+        assert_eq!(labelled("latest"), labelled(&run), "{name}");
+    }
+    let said = place.ok(&format!("export {run} tuning.jsonl --as fine-tuning"));
+    assert!(said.contains("the labels of a call, which `--as exchanges` keeps"), "{said}");
+}
+
 #[test]
 fn an_edited_request_is_named_and_an_edited_answer_is_played() {
     let place = Place::new();

@@ -211,7 +211,7 @@ impl ComparedRuns {
             count_of(*lanes_alike, "lane"),
             group_digits(self.lanes.len() as u64)
         );
-        self.deciders(&mut text);
+        text.push_str(&run_figures::decider_notes(&self.comparison.deciders));
         self.lanes(most, &mut text);
         facts_text(facts, ["in the first run", "in the second"], most, &mut text);
         self.ends(&mut text);
@@ -223,15 +223,6 @@ impl ComparedRuns {
             false => text.push_str(&run_figures::tables(&self.figures)),
         }
         text
-    }
-
-    /// A line for each name under which the runs have decisions of different parsers.
-    fn deciders(&self, text: &mut String) {
-        let Comparison { one, other, deciders, .. } = &self.comparison;
-        for difference in deciders {
-            // Writing to a string cannot fail.
-            let _ = writeln!(text, "note: {}", difference.text([*one, *other]));
-        }
     }
 
     fn settings(&self, settings: &[SettingDifference], most: usize, text: &mut String) {

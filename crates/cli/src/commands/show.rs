@@ -277,6 +277,7 @@ fn show_run(
             "decisions": decisions,
             "failed_attempts": failed_attempts,
             "blank_answers": lacking.map(|lacking| lacking.blank),
+            "refused_answers": lacking.map(|lacking| lacking.refused),
             "cut_off_answers": lacking.map(|lacking| lacking.cut_off),
             "unended_answers": lacking.map(|lacking| lacking.unended),
             "unreadable_answers": lacking.map(|lacking| lacking.unreadable),
@@ -387,14 +388,16 @@ fn show_run(
 
 /// How many answers fall short, if any do, or that they were not counted.
 fn lacking_text(lacking: Option<Shortcomings>) -> String {
-    let Some(Shortcomings { blank, cut_off, unended, unreadable, not_read }) = lacking else {
+    let Some(Shortcomings { blank, refused, cut_off, unended, unreadable, not_read }) = lacking
+    else {
         let most = group_digits(MOST_COUNTED);
         return format!(
-            "blank and cut-off answers are not counted in a run of more than {most} events\n"
+            "blank, refused and cut-off answers are not counted in a run of more than {most} events\n"
         );
     };
     let kinds = [
         (blank, "blank"),
+        (refused, "refused"),
         (cut_off, "cut off at the limit of tokens"),
         (unended, "without its end"),
         (unreadable, "unreadable"),

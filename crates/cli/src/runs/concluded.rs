@@ -83,6 +83,7 @@ impl ConcludedRun {
             "failed_calls": progress.failed,
             "unreadable_answers": progress.unreadable,
             "blank_answers": progress.blank,
+            "refused_answers": progress.refused,
             "cut_off_answers": progress.cut_off,
             "decisions": progress.decisions,
             "outcome_digest": matches!(finish, Finish::Finished).then_some(outcome_digest),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crate::error::{CliError, write_err};
 use crate::global::Global;
 use crate::select::RunSelection;
+use retold::decided::{self, DeciderDifference, RunDeciders};
 use retold::log::CheckedReader;
 use retold_figures::{
     DefinitionError, FigureDefinition, FigureRun, FigureTable, FiguresError, FiguresFile,
@@ -71,6 +72,20 @@ impl FiguresArgs {
         };
         tables.map_err(figures_error)
     }
+}
+
+/// The names under which several runs have decisions of different parsers: their figures show how parsers differ, too.
+pub(crate) fn decider_differences(
+    runs: &[RunSelection],
+) -> Result<Vec<DeciderDifference>, CliError> {
+    if runs.len() < 2 {
+        return Ok(Vec::new());
+    }
+    let mut all = Vec::new();
+    for RunSelection { log, run } in runs {
+        all.push(RunDeciders::read(&mut log.checked_reader()?, *run)?);
+    }
+    Ok(decided::decider_differences(&all))
 }
 
 /// The figures that runs lead with.

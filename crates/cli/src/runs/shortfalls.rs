@@ -96,13 +96,15 @@ pub(super) fn some_unreadable(ended: &ExecutionResult, name: &str) -> Option<Str
     })
 }
 
-/// The warning for a run with blank or cut-off answers.
+/// The warning for a run with blank, refused or cut-off answers.
 pub(super) fn some_unfinished(ended: &ExecutionResult, name: &str) -> Option<String> {
-    let Progress { blank, cut_off, exchanges, .. } = ended.progress;
+    let Progress { blank, refused, cut_off, exchanges, .. } = ended.progress;
     let all = count_of(exchanges, "answer");
     let (is, was) =
         (|n| if n == 1 { "is" } else { "are" }, |n| if n == 1 { "was" } else { "were" });
     let blank = (blank > 0).then(|| format!("{} {} blank", group_digits(blank), is(blank)));
+    let refused =
+        (refused > 0).then(|| format!("{} {} refused", group_digits(refused), was(refused)));
     let cut_off = (cut_off > 0).then(|| {
         format!("{} {} cut off at the limit of tokens", group_digits(cut_off), was(cut_off))
     });
@@ -110,7 +112,7 @@ pub(super) fn some_unfinished(ended: &ExecutionResult, name: &str) -> Option<Str
         Some(_) => "; a higher \"max_tokens\" leaves room for more",
         None => "",
     };
-    let said = [blank, cut_off].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let said = [blank, refused, cut_off].into_iter().flatten().collect::<Vec<_>>().join(", ");
     (!said.is_empty()).then(|| {
         format!(
             "warning: of {all}, {said}\n  hint: `retold show {name} CALL#SAMPLE` marks each of them{more}\n"

@@ -2,7 +2,17 @@
 
 use std::fmt::Write;
 
+use retold::decided::DeciderDifference;
 use retold_figures::{FigurePicture, FigureTable};
+
+use crate::again::spell_commands;
+
+/// A line for each name under which runs have decisions of different parsers.
+pub(crate) fn decider_notes(differences: &[DeciderDifference]) -> String {
+    let note =
+        |difference: &DeciderDifference| format!("note: {}\n", spell_commands(&difference.text()));
+    differences.iter().map(note).collect()
+}
 
 /// Tables of figures, each with the differences between its groups. What comes from the log is inert in them.
 pub(crate) fn tables(tables: &[FigureTable]) -> String {

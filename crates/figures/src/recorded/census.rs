@@ -25,6 +25,8 @@ const LONGEST: usize = 60;
 pub struct RunCensus {
     /// Decisions by name.
     pub decisions: BTreeMap<String, ValueCensus>,
+    /// The answers themselves.
+    pub(crate) answers: ValueCensus,
     /// The fields of facts, by the facts' names.
     pub facts: BTreeMap<String, BTreeSet<String>>,
     /// The names of the facts that are rows of a study's own tables.
@@ -79,18 +81,13 @@ impl RunCensus {
             Observation::Decision { name, question, value, is_fallback, .. } => {
                 self.labels(&question.labels);
                 if let Some(of_name) = entry(&mut self.decisions, name) {
+                    of_name.add_question(question);
                     of_name.add(value, is_fallback);
-                    of_name.is_dependent |= question.is_dependent;
-                    if of_name.kinds.len() < MOST {
-                        of_name.kinds.insert(call_kind(&question.labels, &question.call));
-                    }
-                    for (label, value) in &question.labels {
-                        if let Some(labelled) = entry(&mut of_name.labelled, label) {
-                            labelled.decisions += 1;
-                            extend(&mut labelled.values, [value]);
-                        }
-                    }
                 }
+            }
+            Observation::Answer { question, .. } => {
+                self.labels(&question.labels);
+                self.answers.add_question(question);
             }
             Observation::Unanswered { question } => self.labels(&question.labels),
             Observation::Fact { fact } => {
@@ -143,8 +140,22 @@ impl ValueCensus {
         labels.map(|(label, found)| (label.as_str(), found.values.len()))
     }
 
-    fn add(&mut self, value: &Value, is_fallback: bool) {
+    /// Counts the question of one.
+    fn add_question(&mut self, question: &DecidedQuestion) {
         self.decisions += 1;
+        self.is_dependent |= question.is_dependent;
+        if self.kinds.len() < MOST {
+            self.kinds.insert(call_kind(&question.labels, &question.call));
+        }
+        for (label, value) in &question.labels {
+            if let Some(labelled) = entry(&mut self.labelled, label) {
+                labelled.decisions += 1;
+                extend(&mut labelled.values, [value]);
+            }
+        }
+    }
+
+    fn add(&mut self, value: &Value, is_fallback: bool) {
         if let Value::Object(fields) = value {
             extend(&mut self.fields, fields.keys());
         }

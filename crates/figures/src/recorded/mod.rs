@@ -14,4 +14,4 @@ pub(crate) use fact::RecordedFact;
 pub use observations::{Observation, each_observation};
 pub use row::FigureRow;
 pub(crate) use source::FoundValue;
-pub use source::ValueSource;
+pub use source::{AnswerProperty, ValueSource};

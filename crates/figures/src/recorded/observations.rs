@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use retold::content::Content;
 use retold::decide::last_resort;
 use retold::decided::{
     DecidedQuestion, DecisionAbout, DecisionJoin, DecisionsSince, JoinedDecision,
@@ -10,7 +11,7 @@ use retold::event::{DecisionMade, Event, RequestSent};
 use retold::id::{CallPath, RunId, Sample, Seq};
 use retold::log::{LogError, Reader, RunEvents};
 use retold::parse::Parsers;
-use retold::run::run_start;
+use retold::run::{Shortcomings, run_start};
 use serde_json::Value;
 
 /// Something that a figure may count.
@@ -30,6 +31,17 @@ pub enum Observation<'a> {
         is_shared: bool,
         /// Whether a simulated judge made it up.
         is_simulated: bool,
+        /// Whether the answer was refused.
+        is_refused: bool,
+    },
+    /// An answer, which may have no decision.
+    Answer {
+        /// The question.
+        question: &'a DecidedQuestion,
+        /// How it falls short.
+        lacks: Shortcomings,
+        /// Whether another call of the run was given the answer first.
+        is_shared: bool,
     },
     /// A question that has no answer: it failed, or the run ended first.
     Unanswered {
@@ -49,7 +61,7 @@ type Receive<'a> = dyn FnMut(&mut dyn Reader, Observation<'_>) -> Result<(), Log
 /// Passes on the observations of a run: facts and decisions as they come, then decisions that were accepted since,
 /// then questions without an answer. Decisions that are not in force are left out, and so are those after which a
 /// study asked again: the answer had no usable value, no fact rests on it, and the next sample of the same call
-/// stands for both.
+/// stands for both. All answers are passed on but vectors.
 ///
 /// # Errors
 /// [`LogError`] if the log cannot be read or is damaged, or any error of `each`.
@@ -70,6 +82,7 @@ pub fn each_observation(
         asked_again: BTreeSet::new(),
         cited: BTreeSet::new(),
         shared: BTreeSet::new(),
+        refused: BTreeSet::new(),
     };
     let mut join = observing.pass_on_run(reader, run, each)?;
     let since = join.since(reader)?;
@@ -85,6 +98,7 @@ struct ObservedDecision {
     joined: JoinedDecision,
     is_fallback: bool,
     is_shared: bool,
+    is_refused: bool,
 }
 
 impl ObservedDecision {
@@ -103,7 +117,7 @@ impl ObservedDecision {
 
     /// Passes it on if it is in force.
     fn pass_on(&self, reader: &mut dyn Reader, each: &mut Receive<'_>) -> Result<(), LogError> {
-        let ObservedDecision { joined, is_fallback, is_shared } = self;
+        let ObservedDecision { joined, is_fallback, is_shared, is_refused } = self;
         let JoinedDecision { made, question, in_force, .. } = joined;
         if !in_force {
             return Ok(());
@@ -116,6 +130,7 @@ impl ObservedDecision {
             is_fallback: *is_fallback,
             is_shared: *is_shared,
             is_simulated: made.by.is_simulated(),
+            is_refused: *is_refused,
         };
         each(reader, observation)
     }
@@ -139,12 +154,11 @@ impl OpenQuestions {
         self.questions.insert(seq, question);
     }
 
-    /// The address of a question that is answered.
-    fn remove(&mut self, seq: Seq) -> Option<(CallPath, Sample)> {
+    /// A question that is answered.
+    fn remove(&mut self, seq: Seq) -> Option<DecidedQuestion> {
         let question = self.questions.remove(&seq)?;
-        let address = (question.call, question.sample);
-        self.by_address.remove(&address);
-        Some(address)
+        self.by_address.remove(&(question.call.clone(), question.sample));
+        Some(question)
     }
 }
 
@@ -164,6 +178,8 @@ struct Observing<'a> {
     cited: BTreeSet<Seq>,
     /// Calls with an answer that another call was given first.
     shared: BTreeSet<(CallPath, Sample)>,
+    /// Answers that were refused.
+    refused: BTreeSet<Seq>,
 }
 
 impl Observing<'_> {
@@ -179,14 +195,16 @@ impl Observing<'_> {
         while let Some(stored) = events.next(reader)? {
             self.end = stored.seq;
             if let Some(joined) = join.decision(reader, &stored)? {
-                let decided = self.observe(joined);
+                let decided = self.observe(joined.made.response, joined);
                 match self.is_study && !decided.is_usable() {
                     true => self.unusable.entry(decided.address()).or_default().push(decided),
                     false => decided.pass_on(reader, each)?,
                 }
                 continue;
             }
-            match stored.event().map_err(LogError::from)? {
+            let event = stored.event().map_err(LogError::from)?;
+            let lacks = Shortcomings::of(&event).unwrap_or_default();
+            match event {
                 Event::RequestSent(sent) => {
                     if let Some(before) = sent.sample.checked_sub(1) {
                         let address = (sent.call.clone(), before);
@@ -196,10 +214,29 @@ impl Observing<'_> {
                     }
                     self.open.add(stored.seq, sent);
                 }
-                Event::ResponseReceived(received) => drop(self.open.remove(received.request)),
+                Event::ResponseReceived(received) => {
+                    let question = self.open.remove(received.request);
+                    let is_text = matches!(received.content, Content::Text(_));
+                    self.pass_on_answer(
+                        reader,
+                        stored.seq,
+                        question.filter(|_| is_text),
+                        lacks,
+                        each,
+                    )?;
+                }
                 Event::AnswerReused(reused) => {
-                    let address = self.open.remove(reused.request);
-                    self.shared.extend(address.filter(|_| reused.from_run == run));
+                    let question = self.open.remove(reused.request);
+                    let shared = question.as_ref().filter(|_| reused.from_run == run);
+                    self.shared.extend(shared.map(|it| (it.call.clone(), it.sample)));
+                    let is_text = matches!(reused.content, Content::Text(_));
+                    self.pass_on_answer(
+                        reader,
+                        stored.seq,
+                        question.filter(|_| is_text),
+                        lacks,
+                        each,
+                    )?;
                 }
                 Event::Occurred(occurred) => {
                     if !self.unusable.is_empty() {
@@ -233,7 +270,7 @@ impl Observing<'_> {
             if answer > self.end {
                 continue;
             }
-            let decided = self.observe(joined);
+            let decided = self.observe(answer, joined);
             if !self.asked_again.contains(&decided.address()) {
                 decided.pass_on(reader, each)?;
             }
@@ -241,11 +278,32 @@ impl Observing<'_> {
         Ok(())
     }
 
-    fn observe(&mut self, joined: JoinedDecision) -> ObservedDecision {
+    /// Passes on an answer, unless it is not known to which question.
+    fn pass_on_answer(
+        &mut self,
+        reader: &mut dyn Reader,
+        seq: Seq,
+        question: Option<DecidedQuestion>,
+        lacks: Shortcomings,
+        each: &mut Receive<'_>,
+    ) -> Result<(), LogError> {
+        self.refused.extend((lacks.refused > 0).then_some(seq));
+        let Some(question) = question else { return Ok(()) };
+        let is_shared = self.is_shared(&question);
+        each(reader, Observation::Answer { question: &question, lacks, is_shared })
+    }
+
+    fn is_shared(&self, question: &DecidedQuestion) -> bool {
+        let address = || (question.call.clone(), question.sample);
+        !self.shared.is_empty() && self.shared.contains(&address())
+    }
+
+    /// `answer` is the one of the run that the decision is about.
+    fn observe(&mut self, answer: Seq, joined: JoinedDecision) -> ObservedDecision {
         let is_fallback = self.is_fallback(&joined.made);
-        let address = || (joined.question.call.clone(), joined.question.sample);
-        let is_shared = !self.shared.is_empty() && self.shared.contains(&address());
-        ObservedDecision { joined, is_fallback, is_shared }
+        let is_shared = self.is_shared(&joined.question);
+        let is_refused = self.refused.contains(&answer);
+        ObservedDecision { joined, is_fallback, is_shared, is_refused }
     }
 
     /// Whether the parser found nothing.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use retold::event::Labels;
+use retold::run::Shortcomings;
 use serde_json::Value;
 
 use super::census::{RunCensus, ValueCensus};
@@ -31,12 +32,53 @@ pub enum ValueSource {
         /// The field.
         field: String,
     },
+    /// A property of the answers, true or false.
+    Answer(AnswerProperty),
+}
+
+static TRUE: Value = Value::Bool(true);
+static FALSE: Value = Value::Bool(false);
+
+/// How an answer may fall short, as a figure counts it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnswerProperty {
+    /// It has neither a text nor a tool call nor a refusal.
+    Blank,
+    /// It ended at the limit of tokens.
+    CutOff,
+    /// The model, or a filter of its provider, refused.
+    Refused,
+}
+
+impl AnswerProperty {
+    fn by_name(name: &str) -> Option<Self> {
+        match name {
+            "blank" => Some(AnswerProperty::Blank),
+            "cut_off" => Some(AnswerProperty::CutOff),
+            "refused" => Some(AnswerProperty::Refused),
+            _ => None,
+        }
+    }
+
+    /// Whether an answer has it; missing if nothing of the answer is read.
+    fn find(self, lacks: Shortcomings) -> FoundValue<'static> {
+        let count = match self {
+            AnswerProperty::Blank => lacks.blank,
+            AnswerProperty::CutOff => lacks.cut_off,
+            AnswerProperty::Refused => lacks.refused,
+        };
+        match (lacks.unreadable + lacks.not_read, count) {
+            (0, 0) => FoundValue::Value(&FALSE),
+            (0, _) => FoundValue::Value(&TRUE),
+            _ => FoundValue::Missing,
+        }
+    }
 }
 
 impl RunCensus {
     /// Finds the values that a name stands for, the first of these that exists: a field of a study's own tables, a decision, a
     /// fact, a field of facts; for a name with a point, a field of a table, a decision after `decision.`, a decision of calls
-    /// that have a label with the value before the point, a field of a decision, a field of a fact. A field that several tables or facts have stands
+    /// that have a label with the value before the point, a field of a decision, a field of a fact; a property of answers. A field that several tables or facts have stands
     /// for nothing without their name.
     pub fn source(&self, name: &str) -> Option<ValueSource> {
         if self.with_field(name).any(|table| self.tables.contains(table)) {
@@ -54,7 +96,11 @@ impl RunCensus {
             let mut points = name.match_indices('.');
             points.find_map(|(at, _)| self.dotted_source(&name[..at], &name[at + 1..]))
         };
-        self.only_field(name).or_else(dotted)
+        let of_answers = || {
+            let property = AnswerProperty::by_name(name).filter(|_| self.answers.decisions > 0);
+            property.map(ValueSource::Answer)
+        };
+        self.only_field(name).or_else(dotted).or_else(of_answers)
     }
 
     /// The names of the facts and tables that have a field.
@@ -119,6 +165,7 @@ impl ValueSource {
             ValueSource::Fact { name, .. } => {
                 census.facts.get(name).is_some_and(|fields| fields.contains(label))
             }
+            ValueSource::Answer(_) => census.answers.all_have(label),
         }
     }
 
@@ -128,6 +175,7 @@ impl ValueSource {
             ValueSource::Decision { name, .. } => {
                 census.decisions.get(name).is_some_and(ValueCensus::are_alone)
             }
+            ValueSource::Answer(_) => census.answers.are_alone(),
             // A fact does not say which prompts it goes back to, and a study says itself which of its rows are independent.
             ValueSource::Fact { name, .. } => {
                 !census.tables.contains(name)
@@ -166,6 +214,10 @@ impl ValueSource {
                     && is_labelled(labelled.as_ref(), &question.labels);
                 is_it.then_some(FoundValue::Missing)
             }
+            (ValueSource::Answer(property), Observation::Answer { lacks, .. }) => {
+                Some(property.find(lacks))
+            }
+            (ValueSource::Answer(_), Observation::Unanswered { .. }) => Some(FoundValue::Missing),
             (ValueSource::Fact { name, field }, Observation::Fact { fact }) => {
                 let fact = RecordedFact::new(fact);
                 (*name == fact.name()).then(|| match fact.field(field) {

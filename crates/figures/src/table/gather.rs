@@ -62,6 +62,8 @@ pub(super) struct FigureGathering<'a> {
     shared: u64,
     /// Those that a simulated judge made up.
     simulated: u64,
+    /// Values without one of answers that were refused.
+    refused: u64,
     seen: SeenValues,
     has_earlier_facts: bool,
 }
@@ -164,6 +166,7 @@ impl<'a> FigureGathering<'a> {
             values: 0,
             shared: 0,
             simulated: 0,
+            refused: 0,
             seen: SeenValues::default(),
             has_earlier_facts: false,
         })
@@ -186,11 +189,18 @@ impl<'a> FigureGathering<'a> {
             self.values += 1;
             let is_fact = matches!(observation, Observation::Fact { .. });
             self.has_earlier_facts |= is_fact && run.has_accepted;
-            if let (FoundValue::Value(_), Observation::Decision { is_shared, is_simulated, .. }) =
-                (&found, observation)
-            {
-                self.shared += u64::from(is_shared);
-                self.simulated += u64::from(is_simulated);
+            match (&found, observation) {
+                (FoundValue::Value(_), Observation::Decision { is_shared, is_simulated, .. }) => {
+                    self.shared += u64::from(is_shared);
+                    self.simulated += u64::from(is_simulated);
+                }
+                (FoundValue::Value(_), Observation::Answer { is_shared, .. }) => {
+                    self.shared += u64::from(is_shared);
+                }
+                (_, Observation::Decision { is_refused, .. }) => {
+                    self.refused += u64::from(is_refused);
+                }
+                _ => {}
             }
             if let FoundValue::Value(value) = found {
                 self.seen.add(&self.definition.measure, value);
@@ -380,6 +390,7 @@ impl<'a> FigureGathering<'a> {
             lacks_baseline,
             shared,
             simulated: self.simulated,
+            refused: self.refused,
             has_earlier_facts: self.has_earlier_facts,
             finding,
         })

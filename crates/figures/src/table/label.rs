@@ -58,13 +58,13 @@ pub(super) fn label_of(
         return Ok(run.group.clone());
     }
     Ok(GroupValue::of_label(match observation {
-        Observation::Decision { question, .. } | Observation::Unanswered { question } => {
-            match question.labels.get(label) {
-                Some(value) => Some(value.clone()),
-                None if label == MODEL => models.of_prompt(reader, question.prompt)?,
-                None => None,
-            }
-        }
+        Observation::Decision { question, .. }
+        | Observation::Answer { question, .. }
+        | Observation::Unanswered { question } => match question.labels.get(label) {
+            Some(value) => Some(value.clone()),
+            None if label == MODEL => models.of_prompt(reader, question.prompt)?,
+            None => None,
+        },
         Observation::Fact { fact } => RecordedFact::new(fact).field(label).and_then(text_of),
     }))
 }

@@ -136,12 +136,19 @@ pub struct FigureTable {
     pub shared: u64,
     /// Values of all groups that a simulated judge made up.
     pub simulated: u64,
+    /// Missing values and last resorts of all groups whose answers were refused.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub refused: u64,
     /// True if values are facts of a run about whose answers other decisions were accepted since.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub has_earlier_facts: bool,
     /// What looks wrong with the figure, given its values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finding: Option<FigureFinding>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl FigureTable {

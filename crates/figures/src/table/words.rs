@@ -78,8 +78,26 @@ impl FigureTable {
         let earlier = self.has_earlier_facts.then(|| {
             "facts follow from the decisions that a run made itself, not from those that were accepted since".to_owned()
         });
-        let all =
-            [finding, baseline, earlier, Some(independence), self.few_clusters(), self.strangers()];
+        let refused = (self.refused > 0).then(|| {
+            let are = if self.refused == 1 {
+                "is of an answer that was"
+            } else {
+                "are of answers that were"
+            };
+            format!(
+                "of the missing and fallback values, {} {are} refused",
+                group_digits(self.refused)
+            )
+        });
+        let all = [
+            finding,
+            baseline,
+            refused,
+            earlier,
+            Some(independence),
+            self.few_clusters(),
+            self.strangers(),
+        ];
         all.into_iter().flatten().chain(self.narrow_intervals()).collect()
     }
 

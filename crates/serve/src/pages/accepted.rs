@@ -1,6 +1,6 @@
 //! The decisions about an answer that were accepted since its run, and are in force.
 
-use retold::decided::accepted_decisions;
+use retold::decided::CallDecisions;
 use retold::id::{CallPath, Sample};
 use serde::Serialize;
 
@@ -22,16 +22,22 @@ pub(super) struct AcceptedView {
 }
 
 impl RunPageRequest<'_> {
+    /// Finds the decisions about the answers of the run.
+    pub(super) fn call_decisions(&mut self) -> Result<CallDecisions, PageError> {
+        Ok(CallDecisions::open(self.reader.as_mut(), self.head.run)?)
+    }
+
     /// Those about the answer to a call.
     pub(super) fn accepted(
         &mut self,
+        decisions: &CallDecisions,
         call: &CallPath,
         sample: Sample,
     ) -> Result<Vec<AcceptedView>, PageError> {
+        let all = decisions.about(self.reader.as_mut(), (call, sample))?;
         let run = self.head.run;
-        let all = accepted_decisions(self.reader.as_mut(), run, (call, sample))?;
-        let in_force = all.into_iter().filter(|decision| decision.in_force);
-        let shown = in_force.map(|decision| AcceptedView {
+        let accepted = all.into_iter().filter(|decision| decision.in_force && decision.run != run);
+        let shown = accepted.map(|decision| AcceptedView {
             name: excerpt(decision.made.by.decides(), SHOWN),
             value: excerpt(&decision.made.details.value.to_string(), SHOWN),
             method: excerpt(&decision.made.by.method, SHOWN),

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use retold::escaping::spreadsheet_cell;
 use retold_archive::Damage;
 use retold_study::table::Table;
 
@@ -9,28 +10,18 @@ use super::{PageReply, RunPageRequest};
 use crate::error::PageError;
 use crate::query::part;
 
-/// A table on its way to a file that people open in a spreadsheet. A text that it would take for a formula begins with an
-/// apostrophe (OWASP, CSV Injection); numbers stay as they are.
+/// A table on its way to a file that people open in a spreadsheet.
 pub(super) struct CsvFile(Table);
 
 impl CsvFile {
     pub(super) fn new<'a>(name: &str, headings: impl IntoIterator<Item = &'a str>) -> Self {
-        let headings: Vec<Cow<'a, str>> = headings.into_iter().map(no_formula).collect();
+        let headings: Vec<Cow<'a, str>> = headings.into_iter().map(spreadsheet_cell).collect();
         let headings: Vec<&str> = headings.iter().map(AsRef::as_ref).collect();
         CsvFile(Table::new(name, &headings))
     }
 
     pub(super) fn row<'a>(&mut self, cells: impl IntoIterator<Item = &'a str>) {
-        self.0.row(cells.into_iter().map(no_formula));
-    }
-}
-
-/// A cell that no spreadsheet computes.
-fn no_formula(cell: &str) -> Cow<'_, str> {
-    let is_formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    match is_formula && !cell.parse::<f64>().is_ok_and(f64::is_finite) {
-        true => Cow::Owned(format!("'{cell}")),
-        false => Cow::Borrowed(cell),
+        self.0.row(cells.into_iter().map(spreadsheet_cell));
     }
 }
 
@@ -55,22 +46,5 @@ impl RunPageRequest<'_> {
         let bytes = table.csv().bytes().map_err(|error| PageError::NotFound(error.to_string()))?;
         let text = String::from_utf8_lossy(&bytes).into_owned();
         Ok(PageReply::Text { name, text })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_text_is_a_formula_and_numbers_are_numbers() {
-        for text in
-            ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "-inf", "- no"]
-        {
-            assert_eq!(no_formula(text), format!("'{text}"));
-        }
-        for plain in ["-3", "+5", "-1e5", "-0.25", "3", "", "1=1", "'quoted", "a@b"] {
-            assert_eq!(no_formula(plain), plain);
-        }
     }
 }

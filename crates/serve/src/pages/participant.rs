@@ -137,6 +137,7 @@ pub(super) fn page(mut of: RunPageRequest<'_>, name: &str) -> Result<PageReply, 
     let unfinished = unfinished || !are_joined;
     let has_more = from + page.len() < questions;
     drop(roll);
+    let decisions = accepted.is_some().then(|| of.call_decisions()).transpose()?;
     let mut steps: Vec<StoryStep> = Vec::new();
     let mut places: BTreeMap<u64, usize> = BTreeMap::new();
     let all: Vec<Seq> =
@@ -155,8 +156,8 @@ pub(super) fn page(mut of: RunPageRequest<'_>, name: &str) -> Result<PageReply, 
                 .and_then(|request| request.messages().pop())
                 .unwrap_or_else(|| ("?".to_owned(), "the prompt is missing".to_owned()));
             places.insert(seq, steps.len());
-            let accepted = match &accepted {
-                Some(_) => of.accepted(&sent.call, sent.sample)?,
+            let accepted = match &decisions {
+                Some(decisions) => of.accepted(decisions, &sent.call, sent.sample)?,
                 None => Vec::new(),
             };
             steps.push(StoryStep {
@@ -222,7 +223,8 @@ pub(super) fn page(mut of: RunPageRequest<'_>, name: &str) -> Result<PageReply, 
 }
 
 impl RunPageRequest<'_> {
-    /// The first and the last decision about some questions.
+    /// The first and the last decision about some questions. The word of a person or a judge about an answer is not one of those
+    /// that a participant made.
     fn ends(
         &mut self,
         roll: &EventColumns,
@@ -232,7 +234,7 @@ impl RunPageRequest<'_> {
         let decisions = accepted.unwrap_or(&roll.questions.decisions);
         let places: Vec<usize> = asked.iter().filter_map(|seq| roll.questions.find(*seq)).collect();
         let last_of = |at: &usize, is_any: bool| {
-            let mut about = decisions.about(*at);
+            let mut about = decisions.about(*at).filter(|entry| !entry.is_verdict);
             about.find(|entry| {
                 let has_value = decisions.value(entry).is_some();
                 is_any || decisions.is_comparable(entry.name) && has_value

@@ -138,7 +138,8 @@ pub(super) fn page(mut of: RunPageRequest<'_>, seq: Seq) -> Result<PageReply, Pa
             (true, *complete)
         }
     };
-    let accepted = of.accepted(call, *sample)?;
+    let decisions = of.call_decisions()?;
+    let accepted = of.accepted(&decisions, call, *sample)?;
     let graph = graph(&of, &audit, &prompts, &facts);
     let mut same_text = Vec::new();
     for found in audit.same_text.iter().take(50) {

@@ -164,5 +164,10 @@ impl NumberFields {
 /// A number as a whole one, if it is: `8.0` is 8.
 fn integer_of(value: f64, text: &str) -> Option<Number> {
     let exact = || (value.fract() == 0.0 && value.abs() <= MOST_EXACT).then_some(value as i64);
-    text.parse::<i64>().ok().or_else(exact).map(Number::from)
+    let unsigned = || text.parse::<u64>().ok().map(Number::from);
+    text.parse::<i64>()
+        .ok()
+        .map(Number::from)
+        .or_else(unsigned)
+        .or_else(|| exact().map(Number::from))
 }

@@ -23,7 +23,7 @@ pub fn export_fine_tuning<E: From<ExportError> + From<LogError>>(
     let mut notes = Notes::default();
     let mut written = 0;
     each::<E>(reader, run, &mut notes, |reader, answered, notes| {
-        let QuestionOutcome { seq, prompt, outcome, .. } = answered;
+        let QuestionOutcome { seq, prompt, outcome, labels, .. } = answered;
         let place = format!("seq {seq}");
         let ExportedOutcome::Answer(content, details) = outcome else {
             notes.add("a failed attempt", &place);
@@ -40,6 +40,9 @@ pub fn export_fine_tuning<E: From<ExportError> + From<LogError>>(
             notes.add(&format!("a request to an API that is not known ({dialect})"), &place);
             return Ok(());
         };
+        if !labels.is_empty() {
+            notes.add("the labels of a call, which `--as exchanges` keeps", &place);
+        }
         for what in lost {
             notes.add(&what, &place);
         }

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use http::StatusCode;
+use retold::event::Labels;
 use retold::id::RunId;
 use retold::log::{LogError, Reader};
+use retold::members::Members;
 use retold::model::providers;
 use retold_wire::{
     MASK, ORIGIN, ProgramSettings, RestoredBody, RestoredRequest, Transmission, restore,
@@ -14,6 +16,7 @@ use serde_json::json;
 
 use super::yaml::{quote, text_or_bytes};
 use super::{ExportError, QuestionOutcome, each, request};
+use crate::format::vcr::OWN;
 use crate::hosts::UrlParts;
 use crate::notes::Notes;
 
@@ -35,6 +38,7 @@ struct Interaction {
     status: u16,
     headers: Vec<(String, String)>,
     answer: Vec<u8>,
+    labels: Labels,
 }
 
 /// Writes the exchanges of a run as a cassette, line by line. Returns how many there are, and what
@@ -73,7 +77,8 @@ pub fn export_vcrpy<E: From<ExportError> + From<LogError>>(
                 &place,
             );
         }
-        let interaction = interaction(asked, kept, answer, &bases)?;
+        let interaction =
+            Interaction { labels: answered.labels, ..interaction(asked, kept, answer, &bases)? };
         let text = match form {
             VcrpyForm::Yaml => of_yaml(&interaction),
             VcrpyForm::Json => of_json(&interaction, written).ok_or(ExportError::NotUtf8(seq))?,
@@ -215,7 +220,8 @@ fn interaction(
     };
     let headers = kept.headers.into_iter().map(target).collect();
     let method = method.as_str().to_owned();
-    Ok(Interaction { method, uri, asked, body, status: kept.status, headers, answer })
+    let (status, labels) = (kept.status, Labels::default());
+    Ok(Interaction { method, uri, asked, body, status, headers, answer, labels })
 }
 
 fn message(status: u16) -> &'static str {
@@ -235,7 +241,7 @@ fn by_name(headers: &[(String, String)]) -> Vec<(&str, Vec<&str>)> {
 }
 
 fn of_yaml(interaction: &Interaction) -> String {
-    let Interaction { method, uri, asked, body, status, headers, answer } = interaction;
+    let Interaction { method, uri, asked, body, status, headers, answer, labels } = interaction;
     let listed = |headers: &[(String, String)]| {
         let all = by_name(headers);
         if all.is_empty() {
@@ -249,9 +255,15 @@ fn of_yaml(interaction: &Interaction) -> String {
         format!("    headers:\n{}", lines.collect::<String>())
     };
     let body = body.as_ref().map_or_else(|| "null".to_owned(), |body| text_or_bytes(body));
+    let mut own = String::new();
+    if !labels.is_empty() {
+        let lines =
+            labels.iter().map(|(name, value)| format!("      {}: {}\n", quote(name), quote(value)));
+        own = format!("  {OWN}:\n    labels:\n{}", lines.collect::<String>());
+    }
     format!(
         "- request:\n    body: {body}\n{}    method: {}\n    uri: {}\n  response:\n    body:\n      string: {}\n{}    \
-         status:\n      code: {status}\n      message: {}\n",
+         status:\n      code: {status}\n      message: {}\n{own}",
         listed(asked),
         quote(method),
         quote(uri),
@@ -262,7 +274,7 @@ fn of_yaml(interaction: &Interaction) -> String {
 }
 
 fn of_json(interaction: &Interaction, before: u64) -> Option<String> {
-    let Interaction { method, uri, asked, body, status, headers, answer } = interaction;
+    let Interaction { method, uri, asked, body, status, headers, answer, labels } = interaction;
     let body = match body {
         Some(body) => Some(std::str::from_utf8(body).ok()?),
         None => None,
@@ -272,11 +284,14 @@ fn of_json(interaction: &Interaction, before: u64) -> Option<String> {
             by_name(headers).into_iter().map(|(name, values)| (name.to_owned(), json!(values)));
         serde_json::Value::Object(all.collect())
     };
-    let interaction = json!({
+    let mut interaction = json!({
         "request": {"body": body, "headers": listed(asked), "method": method, "uri": uri},
         "response": {"body": {"string": std::str::from_utf8(answer).ok()?}, "headers": listed(headers),
             "status": {"code": status, "message": message(*status)}},
     });
+    if !labels.is_empty() {
+        interaction.set(OWN, json!({"labels": labels}));
+    }
     Some(format!("{}{interaction}", if before > 0 { "," } else { "" }))
 }
 

@@ -113,7 +113,11 @@ fn exchange(
     })
 }
 
-fn labels(node: &LocatedValue) -> Result<Labels, FileProblem> {
+/// The field `labels`.
+///
+/// # Errors
+/// A label that is not a text.
+pub(super) fn labels(node: &LocatedValue) -> Result<Labels, FileProblem> {
     let Some(labels) = node.get("labels") else { return Ok(Labels::default()) };
     let fields = labels.map().ok_or_else(|| kind("labels", labels, "a mapping"))?;
     let label = |(name, value): &(String, LocatedValue)| {

@@ -61,6 +61,7 @@ fn exchange(
             url: format!("{}{}", text("scope")?.trim_end_matches('/'), text("path")?),
             headers: asked,
             body: sent,
+            ..Http::default()
         }),
         answers: vec![TrafficAnswer::Http { status, headers: answered, body: answer }],
         decisions: Vec::new(),

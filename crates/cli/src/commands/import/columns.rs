@@ -150,11 +150,11 @@ impl ColumnArgs {
         let mut columns = single.into_iter().flatten().chain(labels);
         let is_nowhere = |column: &&ColumnPath| rows.iter().all(|row| column.value(row).is_none());
         let Some(first) = rows.first() else {
-            let message = format!("{name} has no row that is taken");
+            let message = format!("{name} has no rows to import");
             return Err(CliError::usage(message).hint(NOTHING_IMPORTED));
         };
         let Some(column) = columns.find(is_nowhere) else { return Ok(()) };
-        let message = format!("{name}: there is no column {column} in any row that is taken");
+        let message = format!("{name}: none of the rows to import has a column {column}");
         let places: Vec<String> =
             path::places(first).iter().take(40).map(|place| printable(place, 60)).collect();
         Err(CliError::usage(message)

@@ -13,7 +13,7 @@ use crate::global::Global;
 use crate::limits::prices;
 use crate::output::Output;
 use crate::runs::effective;
-use crate::runs::run_figures::FiguresArgs;
+use crate::runs::run_figures::{FiguresArgs, decider_differences};
 use crate::runs::settings::{experiment_of, settings_of};
 use crate::select::{self, RunSelection};
 use crate::views::{self, program};
@@ -33,7 +33,8 @@ use retold_wire::PROGRAM;
 ///
 /// Several runs of one experiment are compared: a table has the settings in which they differ, and
 /// others the figures of all runs and their differences: over the clusters (participants, puzzles) that
-/// both have if their seeds are the same, otherwise unpaired. With more than two runs, what is
+/// both have if their seeds are the same, otherwise unpaired. If they were decided by different parsers, the page says so, with the
+/// command that decides all alike. With more than two runs, what is
 /// about a single run is folded, and its plots are left to its own report.
 ///
 /// Figures are those that `stats` shows: those of --figure and --figures, or else those that the study leads with or that
@@ -78,10 +79,11 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let ids: Vec<RunId> = selected.iter().map(|of| of.run).collect();
     let without_others = |error| gate::without_others(error, &ids);
     let tables = of_any.tables(&selected, global).map_err(without_others)?;
+    let deciders = decider_differences(&selected).map_err(without_others)?;
     let parts = selected.iter().map(|selected| part(selected, &prices, global));
     let parts = parts.collect::<Result<Vec<_>, CliError>>().map_err(without_others)?;
     let simulated = parts.iter().any(|part| part.summary.started.is_simulated());
-    let page = ReportPage { runs: parts, tables };
+    let page = ReportPage { runs: parts, tables, deciders };
     let medium = match format {
         ReportFormat::Html => Medium::Screen,
         ReportFormat::Pdf => Medium::Paper,

@@ -13,7 +13,7 @@ use crate::gate;
 use crate::global::Global;
 use crate::limits::prices;
 use crate::output::Output;
-use crate::runs::run_figures::FiguresArgs;
+use crate::runs::run_figures::{FiguresArgs, decider_differences};
 use crate::select::{self, RunSelection, RunSource};
 use crate::views::run_figures;
 use crate::views::stats::text;
@@ -42,7 +42,8 @@ use retold_figures::FigureTable;
 /// Figures come first: those of --figure and --figures, or else those that the study leads with, or, of a run
 /// that no study made, the means or commonest values of its decisions, by label. Each group has its 95 % interval, and what is missing
 /// or a parser's last resort is counted beside it. Groups, and runs where several are given, are
-/// compared by differences with intervals and tests.
+/// compared by differences with intervals and tests. If several runs were decided by different parsers, or by different versions of
+/// one, a note above the figures says so, with the command that decides all alike.
 ///
 /// With --figure, the figures are printed alone; -o draws one in a file.
 ///
@@ -50,7 +51,7 @@ use retold_figures::FigureTable;
 ///
 /// With --json, the object of one run is the one that the page of `retold serve` has under
 /// /run/RUN/stats as `stats`, with `experiment`, `outcome`, `simulated` and `figures`. Several runs
-/// are `runs`, beside `figures`.
+/// are `runs`, beside `figures` and `deciders`, the names that different parsers decided.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A run (first digits of its id, its name, or `latest`), a recording's file or a file of
@@ -97,6 +98,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     gate::through(&views, output, || {
         let runs: Vec<RunSelection> = views.iter().map(RunSelection::up_to_damage).collect();
         let tables = figures.tables(&runs, global)?;
+        let deciders = decider_differences(&runs)?;
         let mut all = Vec::new();
         for (source, view) in sources.iter().zip(&views) {
             all.push(stats_of(source, view, &prices, global)?);
@@ -104,7 +106,9 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         if output.is_json() {
             match all.as_slice() {
                 [run] => output.object(&RunStats { run, figures: &tables })?,
-                all => output.object(&json!({"runs": all, "figures": tables}))?,
+                all => {
+                    output.object(&json!({"runs": all, "figures": tables, "deciders": deciders}))?
+                }
             }
             return Ok(Status::Fine);
         }
@@ -120,10 +124,12 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             }
             shown.push_str(if all.len() > 1 { "\n" } else { "" });
         }
-        if all.len() > 1 && !tables.is_empty() {
+        if all.len() > 1 {
             let is_simulated = sources.iter().any(|source| source.simulated);
             let said = if is_simulated { select::SIMULATED } else { "" };
-            shown = format!("{said}{}{shown}", run_figures::tables(&tables));
+            let said = if tables.is_empty() { "" } else { said };
+            let notes = run_figures::decider_notes(&deciders);
+            shown = format!("{said}{notes}{}{shown}", run_figures::tables(&tables));
         }
         output.text(&shown)?;
         Ok(Status::Fine)

@@ -38,6 +38,9 @@ use retold_tables::{LabelColumns, Table, TableOptions};
 ///
 /// The decisions about an answer are those in force: recorded in its run, or accepted since (`retold check --accept`).
 ///
+/// CSV has texts as they are, for programs: a spreadsheet computes those that begin with =, +, - or @, so import the columns of
+/// answers as text. The CSV of the page of `retold serve` and of reports is made for spreadsheets.
+///
 /// Of a damaged run, the rows before the damage are written (exit code 1).
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {

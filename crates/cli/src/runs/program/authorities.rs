@@ -15,8 +15,8 @@ use retold::scratch_folder::ScratchFolder;
 const REPLACING: &[&str] =
     &["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "AWS_CA_BUNDLE"];
 
-/// The files of authorities that HTTP clients are told to trust, for the requests that retold makes in their place. One that
-/// cannot be read is left out with a warning: some clients do without it.
+/// Certificate authorities in the files that the environment names for HTTP clients. retold makes requests in place of these
+/// clients, so it trusts the same authorities. A file that cannot be read is left out with a warning: some clients do without it.
 pub(super) fn named_files() -> Vec<Vec<u8>> {
     let names = REPLACING.iter().copied().chain([FURTHER]).filter(|name| *name != "SSL_CERT_FILE");
     // Several of them often name the same.

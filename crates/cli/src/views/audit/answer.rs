@@ -9,9 +9,9 @@ use retold::audit::{Audit, Link};
 use retold::content::Content;
 use retold::escaping::printable;
 use retold::event::{Event, ResponseDetails};
-use retold::model::{HTTP, NOT_READ, UNENDED, choice_count, is_not_read, other_choices};
+use retold::model::{HTTP, NOT_READ, UNENDED, choice_count, other_choices};
 use retold::parse::{ToolCall, WholeAnswer};
-use retold::run::AnswerDetails;
+use retold::run::{AnswerDetails, Shortcomings};
 
 /// The answer's text, and its other known properties.
 pub(super) fn answer_of(event: &Event) -> (&str, String) {
@@ -68,21 +68,12 @@ fn parts_text(extra: &Map<String, Value>) -> String {
     out
 }
 
-/// Whether an answer is empty, and whether it was cut off.
-pub(super) fn shortcomings(event: &Event) -> (bool, bool) {
-    let Some((content, details)) = details_of(event) else { return (false, false) };
-    let beside = AnswerDetails::new(content, details.clone());
-    let whole = beside.whole(content);
-    let is_blank = matches!(content, Content::Text(_)) && whole.is_empty() && !beside.is_not_read();
-    (is_blank, whole.is_cut_off())
+/// How an answer falls short; not at all without an answer.
+pub(super) fn shortcomings(event: &Event) -> Shortcomings {
+    Shortcomings::of(event).unwrap_or_default()
 }
 
-/// Whether nothing of an answer is read.
-pub(super) fn is_an_answer_not_read(event: &Event) -> bool {
-    details_of(event).is_some_and(|(content, details)| is_not_read(content, &details.extra))
-}
-
-/// Whether an answer was refused without a word on it: its finish reason alone says so.
+/// Whether an answer was refused without words about it beside its text: its finish reason alone says so.
 fn ended_as_refusal(event: &Event) -> bool {
     details_of(event).is_some_and(|(content, details)| {
         let beside = AnswerDetails::new(content, details.clone());
@@ -103,21 +94,21 @@ pub(super) fn answer_text(Link { seq, hash, event }: &Link<Event>, choices: u32)
     let (text, details) = answer_of(event);
     // Writing to a string cannot fail.
     let _ = writeln!(out, "\nanswer  seq {seq}  hash {hash}  {details}");
-    let (blank, cut_off) = shortcomings(event);
-    if blank {
+    let Shortcomings { blank, cut_off, not_read, .. } = shortcomings(event);
+    if blank > 0 {
         let _ = writeln!(out, "  blank: neither a text nor a tool call nor a refusal");
     }
     if ended_as_refusal(event) {
-        let _ = writeln!(out, "  refused: the model ended the answer as a refusal");
+        let _ = writeln!(out, "  refused: the model or a filter of its provider ended the answer");
     }
-    if cut_off {
+    if cut_off > 0 {
         let _ = writeln!(out, "  cut off: it had reached the limit of tokens");
     }
     let unended = details_of(event).and_then(|(_, details)| details.extra.get(UNENDED));
     if let Some(why) = unended.and_then(Value::as_str) {
         let _ = writeln!(out, "  without its end: {}", printable(why, 200));
     }
-    if is_an_answer_not_read(event) {
+    if not_read > 0 {
         let _ = writeln!(
             out,
             "  {NOT_READ}: no file of retold's describes this API; this is the whole body"

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use self::answer::{answer_text, choices};
 use self::decision::{decision_text, other_decision};
-use self::in_force::{DecisionInForce, decisions_in_force};
+use self::in_force::decisions_in_force;
 use self::object::object;
 use self::sources::{declared_text, matches_text};
 use crate::error::{CliError, Status};
@@ -23,6 +23,7 @@ use crate::runs::effective;
 use crate::select::{self, RunSelection};
 use crate::views::origin::origin;
 use retold::audit::{Audit, Link, Target, audit};
+use retold::decided::AnswerDecision;
 use retold::effective::EffectiveDecisions;
 use retold::escaping::printable;
 use retold::event::{Event, RunStarted};
@@ -44,9 +45,9 @@ pub(crate) struct AuditView {
     /// The file of its proof, and what that proves.
     pub(crate) proof: Option<(PathBuf, ProofStatement)>,
     /// The decisions about the answer that are in force.
-    decisions: Vec<DecisionInForce>,
+    decisions: Vec<AnswerDecision>,
     /// For a run of accepted decisions: which of them are in force.
-    in_force: EffectiveDecisions,
+    effective: EffectiveDecisions,
     /// Of a damaged run, the first event that was not read.
     end: Option<Seq>,
 }
@@ -68,8 +69,8 @@ pub(crate) fn read(
     let started = select::run_start(&mut reader, run)?;
     let parsers = global.studies.parsers();
     let audit = audit(&mut reader, run, decision, parsers)?;
-    let in_force = effective::of(selected)?;
-    let decisions = decisions_in_force(&mut selected.checked_reader()?, &audit, &in_force)?;
+    let effective = effective::of(selected)?;
+    let decisions = decisions_in_force(&mut selected.checked_reader()?, &audit, &effective)?;
     Ok(AuditView {
         audit,
         run,
@@ -77,7 +78,7 @@ pub(crate) fn read(
         checked: reader.checked_events(),
         proof: None,
         decisions,
-        in_force,
+        effective,
         end: None,
     })
 }
@@ -85,7 +86,7 @@ pub(crate) fn read(
 impl AuditView {
     /// Prints it.
     pub(crate) fn show(&self, output: &Output) -> Result<Status, CliError> {
-        let AuditView { audit, run, started, checked, proof, decisions, in_force, end } = self;
+        let AuditView { audit, run, started, checked, proof, decisions, effective, end } = self;
         if output.is_json() {
             let mut object = object(audit);
             object.set("simulated", started.is_simulated().into());
@@ -93,10 +94,10 @@ impl AuditView {
                 object.set("merged_from", json!(started.merged_from));
             }
             object.set("checked_events", (*checked).into());
-            let decisions: Vec<_> = decisions.iter().map(DecisionInForce::json).collect();
+            let decisions: Vec<_> = decisions.iter().map(in_force::json).collect();
             object.set("in_force", decisions.into());
-            if in_force.decides_about.is_some() {
-                object.set("decisions_in_force", json!(in_force));
+            if effective.decides_about.is_some() {
+                object.set("decisions_in_force", json!(effective));
             }
             if let Some(end) = end {
                 object.set("read_before", json!(end));
@@ -115,15 +116,14 @@ impl AuditView {
             let checked = select::checked_line(*checked, *run);
             let proof = proof.as_ref().map(|(file, proved)| proof_text(file, proved));
             let proof = proof.unwrap_or_default();
-            let mut in_force = String::new();
-            for accepted in decisions.iter().filter(|it| it.run != *run) {
-                in_force.push_str(&accepted.text());
-            }
-            if self.in_force.decides_about.is_some() {
-                in_force = effective::text(&self.in_force);
-            }
-            output
-                .text(&format!("{said}{origin}{in_force}{}{checked}{proof}", text(audit, *end)))?;
+            let accepted: String =
+                decisions.iter().filter(|it| it.run != *run).map(in_force::text).collect();
+            let text = text(audit, !accepted.is_empty(), *end);
+            let in_force = match effective.decides_about {
+                Some(_) => effective::text(effective),
+                None => accepted,
+            };
+            output.text(&format!("{said}{origin}{in_force}{text}{checked}{proof}"))?;
         }
         Ok(Status::Fine)
     }
@@ -148,12 +148,16 @@ fn nothing(what: &str, end: Option<Seq>) -> String {
     }
 }
 
-fn text(audit: &Audit, end: Option<Seq>) -> String {
+/// `has_accepted` if decisions about the answer were accepted since.
+fn text(audit: &Audit, has_accepted: bool, end: Option<Seq>) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
     let _ = writeln!(out, "run {}  call {}  sample {}", audit.run, audit.call, audit.sample);
     match &audit.decision {
         Some(made) => out.push_str(&decision_text(audit, made)),
+        None if has_accepted => {
+            out.push_str(&nothing("decision was made on this call in its own run", end));
+        }
         None => out.push_str(&nothing("decision was made on this call", end)),
     }
     if !audit.others.is_empty() {

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::answer::{answer_of, choices, details_of, is_an_answer_not_read, shortcomings};
+use super::answer::{answer_of, choices, details_of, shortcomings};
 use retold::audit::{Audit, DeclaredSources, Link, MadeFrom, Match, Origin, PromptRelation};
+use retold::run::Shortcomings;
 
 pub(super) fn object(audit: &Audit) -> Value {
     let decision = audit.decision.as_ref().map(|Link { seq, hash, event }| {
@@ -18,10 +19,11 @@ pub(super) fn object(audit: &Audit) -> Value {
             "choice": event.details.choice})
     });
     let answer = audit.answer.as_ref().map(|Link { seq, hash, event }| {
-        let (blank, cut_off) = shortcomings(event);
+        let Shortcomings { blank, refused, cut_off, not_read, .. } = shortcomings(event);
         let details = details_of(event).map(|(_, details)| details);
         json!({"seq": seq, "hash": hash, "text": answer_of(event).0, "details": details,
-            "blank": blank, "cut_off": cut_off, "choices": choices(audit), "not_read": is_an_answer_not_read(event)})
+            "blank": blank > 0, "refused": refused > 0, "cut_off": cut_off > 0, "choices": choices(audit),
+            "not_read": not_read > 0})
     });
     json!({
         "run": audit.run,

@@ -8,6 +8,7 @@ use retold::compare::{
     CallDifference, CallPlace, ComparedCall, Comparison, DecisionPlace, RunSide, SameOutcome,
     compare_each,
 };
+use retold::decided::DeciderDifference;
 use retold::escaping::printable;
 use retold::event::Event;
 use retold::id::{RunId, Seq};
@@ -160,7 +161,7 @@ pub(super) fn page(asked: &PageRequest<'_>) -> Result<PageReply, PageError> {
         }
         JobState::Done(compared) => compared,
     };
-    let deciders = compared.comparison.deciders.iter().map(|difference| difference.text(runs));
+    let deciders = compared.comparison.deciders.iter().map(DeciderDifference::text);
     notices.extend(deciders.map(|text| Notice::warning(format!("{text}."))));
     fill(asked, &mut data, &compared, runs, reader.as_mut())?;
     asked.page(200, "compare", title, None, notices, is_pending, data)

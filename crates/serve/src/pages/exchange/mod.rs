@@ -81,7 +81,8 @@ pub(super) fn page(mut of: RunPageRequest<'_>, seq: Seq) -> Result<PageReply, Pa
     let call = question.call.clone();
     let call_text = call.as_ref().map_or_else(|| "?".to_owned(), ToString::to_string);
     let sample = question.sample.unwrap_or(0);
-    let accepted = call.as_ref().map(|call| of.accepted(call, sample)).transpose()?;
+    let decisions = of.call_decisions()?;
+    let accepted = call.as_ref().map(|call| of.accepted(&decisions, call, sample)).transpose()?;
     let labels = match question.event() {
         Ok(Event::RequestSent(sent)) => sent.labels,
         _ => Labels::default(),

@@ -32,7 +32,8 @@ pub(super) fn requests(document: &Document) -> Result<Option<Vec<LocatedValue>>,
 /// [`FileProblem`].
 pub(super) fn request(node: &LocatedValue) -> Result<BatchRequest, FileProblem> {
     let (method, url, headers) = (Method::POST, URL.to_owned(), json_headers());
-    let http = Http { method, url, headers, body: body(node, "params")? };
+    let body = body(node, "params")?;
+    let http = Http { method, url, headers, body, ..Http::default() };
     Ok(BatchRequest { http, unknown: unknown(node, &["custom_id", "params"]) })
 }
 

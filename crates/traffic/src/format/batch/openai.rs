@@ -20,8 +20,8 @@ pub(super) fn request(node: &LocatedValue) -> Result<BatchRequest, FileProblem> 
     let url = node.get("url").and_then(LocatedValue::text).ok_or(FileProblem::Missing("url"))?;
     let url = if url.starts_with('/') { format!("{ORIGIN}{url}") } else { url.to_owned() };
     let name = node.get("method").and_then(LocatedValue::text).unwrap_or("POST");
-    let http =
-        Http { method: method(name)?, url, headers: json_headers(), body: body(node, "body")? };
+    let (method, headers, body) = (method(name)?, json_headers(), body(node, "body")?);
+    let http = Http { method, url, headers, body, ..Http::default() };
     Ok(BatchRequest { http, unknown: unknown(node, &["custom_id", "method", "url", "body"]) })
 }
 

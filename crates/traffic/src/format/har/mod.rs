@@ -96,7 +96,7 @@ fn exchange(
     let latency = Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or_default();
     Ok(Some(TrafficExchange {
         place: place.to_owned(),
-        asked: TrafficQuestion::Http(Http { method, url, headers, body }),
+        asked: TrafficQuestion::Http(Http { method, url, headers, body, ..Http::default() }),
         answers: vec![TrafficAnswer::Http { status, headers: answered, body: answer }],
         decisions: Vec::new(),
         label: None,

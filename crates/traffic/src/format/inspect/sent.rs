@@ -52,7 +52,7 @@ pub(super) fn http(event: &Value, eval: &Value, request: Value) -> Option<Http> 
     };
     let url = format!("{}{path}", base.trim_end_matches('/'));
     let body = Bytes::from(Value::Object(body).to_string());
-    Some(Http { method: Method::POST, url, headers, body })
+    Some(Http { method: Method::POST, url, headers, body, ..Http::default() })
 }
 
 /// What an answer in JSON says of itself.

@@ -65,7 +65,8 @@ pub(super) fn http(turn: &LlmCall) -> Option<(Http, TrafficAnswer)> {
     body.insert("messages".to_owned(), turn.messages.clone().into());
     let body = Bytes::from(Value::Object(body).to_string());
     let headers = HeaderMap::new();
-    let asked = Http { method: Method::POST, url: URL.to_owned(), headers, body };
+    let url = URL.to_owned();
+    let asked = Http { method: Method::POST, url, headers, body, ..Http::default() };
     let (kind, answer) = match is_streamed {
         true => ("text/event-stream", event_stream(turn, raw)),
         false => ("application/json", raw.to_string()),

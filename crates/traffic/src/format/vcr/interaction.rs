@@ -10,8 +10,12 @@ use crate::error::FileProblem;
 use crate::exchange::{
     Http, TrafficAnswer, TrafficExchange, TrafficQuestion, headers, method, plain, status,
 };
+use crate::format::cassette::labels;
 use crate::node::{LocatedValue, Value};
 use crate::notes::Notes;
+
+/// The field of an interaction in which an export of a run has the labels of the call, which other tools pass over.
+pub(crate) const OWN: &str = "_retold";
 
 /// The fields that a request may have; those of go-vcr follow [`GO`].
 const REQUEST: &[&str] = &["method", "uri", "body", "parsed_body", "headers"];
@@ -61,8 +65,12 @@ pub(super) fn read(
     let field = |name| interaction.get(name).ok_or(FileProblem::Missing(name));
     let (request, response) = (field("request")?, field("response")?);
     // A number that go-vcr counts up.
-    unknown(interaction, &["request", "response", "id"], place, notes);
-    exchange(request, response, place, notes)
+    unknown(interaction, &["request", "response", "id", OWN], place, notes);
+    let mut read = exchange(request, response, place, notes)?;
+    if let (TrafficQuestion::Http(asked), Some(own)) = (&mut read.asked, interaction.get(OWN)) {
+        asked.labels = labels(own)?;
+    }
+    Ok(read)
 }
 
 /// A request over HTTP, and its answer.
@@ -88,6 +96,7 @@ pub(super) fn exchange(
         url: text(request, if is_go { "url" } else { "uri" })?.to_owned(),
         headers: asked,
         body,
+        ..Http::default()
     };
     let code = match response.get("status") {
         _ if is_go => response.get("code"),

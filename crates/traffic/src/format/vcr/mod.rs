@@ -18,6 +18,7 @@ use crate::exchange::TrafficExchange;
 use crate::node::{LocatedValue, Value};
 use crate::notes::Notes;
 
+pub(crate) use interaction::OWN;
 use not_http::{WebSocketSession, call};
 
 /// The field of VCR and Betamax.

@@ -70,7 +70,7 @@ fn list(file: &Path, text: &str, place: Option<&ColumnPath>) -> Result<Vec<Row>,
         Some(Value::Array(rows)) => Ok(rows.iter().cloned().map(Row).collect()),
         _ => {
             let why = match place {
-                Some(place) => format!("there is no list at {place}"),
+                Some(place) => format!("--rows {place} does not lead to a list of rows"),
                 None => "it is not a list: --rows PLACE says where the list of rows is".to_owned(),
             };
             Err(wrong(file, &why))

@@ -4,7 +4,7 @@
 //! all in the arguments of a tool call), an integer beyond 2^53 is therefore kept as the string of
 //! its digits, and its place is recorded as a JSON pointer (RFC 6901) into the kept parts. It
 //! survives log, recording and exchanges digit for digit, and a reader that needs the number can
-//! find it.
+//! find it. The value of a decision is stored in the same way.
 
 use serde_json::{Map, Value};
 
@@ -21,6 +21,17 @@ pub fn keep_exact(parts: &mut Map<String, Value>) {
         replace(part, &|value| inexact(value), &step("", name), &mut places);
     }
     name_places(parts, places);
+}
+
+/// A value in which integers that a double cannot hold exactly are the strings of their digits, and the places of these; `None`
+/// if it has none.
+pub(crate) fn exact_value(value: &Value) -> Option<(Value, Vec<String>)> {
+    if !has_inexact(value) {
+        return None;
+    }
+    let (mut value, mut places) = (value.clone(), Vec::new());
+    replace(&mut value, &inexact, "", &mut places);
+    (!places.is_empty()).then_some((value, places))
 }
 
 /// A JSON text in which integers that a double cannot hold exactly are the strings of their digits, and the places of these; `None`
