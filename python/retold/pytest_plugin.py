@@ -21,6 +21,7 @@ from ._cassette import MODES, Cassette
 from ._drift import Drift
 from ._environ import place_keys
 from ._errors import ReplayMismatch, RetoldError
+from ._parts import Parts
 from ._run import Run
 from ._seal import seal
 
@@ -126,6 +127,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             names.insert(0, "retold")
         elif item.get_closest_marker("vcr") is not None and item.config.getini("retold_vcr"):
             names.insert(0, "_retold_vcr")
+        per = _per(item.config)
+        if "retold" in names and per != "test":
+            # Also before fixtures of wider scope.
+            names.insert(0, f"_retold_of_{per}")
 
 
 @pytest.fixture
@@ -177,7 +182,13 @@ def _block(node: Any, per: str, config: pytest.Config) -> Iterator[Run]:
         block = Cassette(path, mode, unused=unused, _attempt=attempt(path, config), **given)
         block.is_of_several = per != "test"
     run = block.__enter__()
-    yield run
+    if per == "test":
+        yield run
+    else:
+        parts = _parts(config)
+        parts.share(run)
+        yield run
+        parts.share(None)
     finish(node, block)
 
 
@@ -246,6 +257,17 @@ def _settle(config: pytest.Config, is_kept: bool) -> None:
             cassette.discard()
 
 
+def _parts(config: pytest.Config) -> Parts:
+    return config.stash.setdefault(_PARTS, Parts())
+
+
+def _part(node: Any, *more: str) -> str:
+    """The name of a test, or of what is in a node, within the cassette that it shares."""
+    file, *names = node.nodeid.split("::")
+    names = [*names, *more] if _per(node.config) == "module" else [*file.split("/"), *names, *more]
+    return "/".join(_file_name(name) for name in names if name)
+
+
 def _per(config: pytest.Config) -> str:
     per = config.getoption("--retold-cassette-per") or config.getini("retold_cassette_per")
     if per not in _PER:
@@ -259,6 +281,8 @@ _OWNERS: pytest.StashKey[dict[Path, str]] = pytest.StashKey()
 _OPEN: pytest.StashKey[dict[str, BaseException]] = pytest.StashKey()
 #: Cassettes whose blocks have ended, and whose tests may still fail.
 _ENDED: pytest.StashKey[list[Cassette]] = pytest.StashKey()
+#: Which part of the test run asks.
+_PARTS: pytest.StashKey[Parts] = pytest.StashKey()
 #: Attempts of this session.
 _BEGUN: pytest.StashKey[set[Path]] = pytest.StashKey()
 
@@ -281,6 +305,18 @@ def _note(item: pytest.Item, reason: BaseException | None) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     # A cassette is written only by tests that passed, at their last attempt.
     _note(item, _NotAtItsEnd())
+    _parts(item.config).enter(_part(item))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: Any, request: Any) -> Generator[None, Any, Any]:
+    if fixturedef.scope == "function":
+        return (yield)
+    # The test that is run first makes it, and another one if that is left out.
+    variant = f"[{request.param_index}]" if hasattr(request, "param") else ""
+    name = _part(request.node, f"{fixturedef.argname}{variant}")
+    with _parts(request.config).fixture(name, fixturedef.addfinalizer):
+        return (yield)
 
 
 @pytest.hookimpl(wrapper=True)

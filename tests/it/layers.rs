@@ -78,7 +78,18 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("decided", &["decide", "event", "exchange", "id", "log", "lookup", "prompt", "run"]),
     (
         "compare",
-        &["content", "decided", "escaping", "event", "id", "log", "lookup", "prompt", "run"],
+        &[
+            "content",
+            "decided",
+            "escaping",
+            "event",
+            "id",
+            "log",
+            "lookup",
+            "prompt",
+            "run",
+            "text_diff",
+        ],
     ),
     ("check", &["decide", "event", "id", "log", "model", "parse", "prompt"]),
     (

@@ -4,8 +4,11 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use hyper::http::{HeaderMap, HeaderValue, Method, header};
+use retold::id::CallPath;
 use retold::model::STRUCK;
 use retold::model::providers::{self, credentials};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use crate::decode::{decoded_within, encodings};
 use crate::limits::LONGEST_REQUEST;
@@ -38,6 +41,23 @@ pub struct Incoming {
 }
 
 impl Incoming {
+    /// Puts the part of the run that it belongs to before the name of its call.
+    pub(crate) fn put_in(&mut self, part: &CallPath) {
+        let part = part.as_str().as_bytes();
+        let own = self.headers.get_all(CALL).iter();
+        let mut names: Vec<_> = own.map(|own| [part, b"/", own.as_bytes()].concat()).collect();
+        if names.is_empty() {
+            names.push(part.to_vec());
+        }
+        self.headers.remove(CALL);
+        for name in names {
+            // A path of a call and what was a header have nothing that a header cannot have.
+            if let Ok(value) = HeaderValue::from_bytes(&name) {
+                self.headers.append(CALL, value);
+            }
+        }
+    }
+
     /// The request without keys, as it may be stored, and the keys that were in it: those in its headers and its query, which may be
     /// repeated anywhere, and those in its body where its API has them.
     pub(crate) fn without_keys(&self) -> (Incoming, Masks) {
@@ -66,6 +86,16 @@ impl Incoming {
             }
         }
         (bare, masks.with_credentials(&found))
+    }
+
+    /// Whether its answer costs nothing, so that it is not received for a client that has left: all but POST, and JSON-RPC, as MCP has it.
+    pub(crate) fn is_free(&self) -> bool {
+        #[derive(Deserialize)]
+        struct JsonRpc {
+            #[serde(rename = "jsonrpc")]
+            _version: IgnoredAny,
+        }
+        self.method != Method::POST || serde_json::from_slice::<JsonRpc>(&self.body).is_ok()
     }
 
     /// The body without its content encodings, of which other releases of a compressor make other bytes; `None` if one of them is not
