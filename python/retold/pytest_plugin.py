@@ -10,6 +10,7 @@ import hashlib
 import os
 import re
 import shutil
+import textwrap
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -226,6 +227,7 @@ def finish(node: Any, block: Any, refused: RetoldError | None = None) -> None:
         else:
             block.__exit__(type(failed) if failed else None, failed, None)
     except ReplayMismatch as mismatch:
+        node.config.stash.setdefault(_DIFFERENCES, []).append(mismatch.report)
         # The test failed with the same difference already.
         if mismatch.is_of_cassette or "retold replay: " not in str(failed):
             raise
@@ -283,6 +285,8 @@ _OPEN: pytest.StashKey[dict[str, BaseException]] = pytest.StashKey()
 _ENDED: pytest.StashKey[list[Cassette]] = pytest.StashKey()
 #: Which part of the test run asks.
 _PARTS: pytest.StashKey[Parts] = pytest.StashKey()
+#: What was found to differ, until it is in a report.
+_DIFFERENCES: pytest.StashKey[list[str]] = pytest.StashKey()
 #: Attempts of this session.
 _BEGUN: pytest.StashKey[set[Path]] = pytest.StashKey()
 
@@ -338,6 +342,9 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
     report = yield
     if report.when == "teardown":
         _settle(item.config, report.passed)
+        # A worker of pytest-xdist sends its reports to where the summary is written.
+        report.retold_differences = item.config.stash.get(_DIFFERENCES, [])
+        item.config.stash[_DIFFERENCES] = []
     elif report.when == "setup" and report.skipped:
         _note(item, None)
     elif report.failed and call.excinfo is not None:
@@ -346,6 +353,20 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
     if report.failed and call.excinfo is not None and isinstance(call.excinfo.value, RetoldError):
         report.longrepr = _shown(call.excinfo.value)
     return report
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Says at the end what differs from the cassettes, which may be far up, or behind errors of clients."""
+    reports = [report for reports in terminalreporter.stats.values() for report in reports]
+    found = {report.nodeid: report.retold_differences for report in reports if getattr(report, "retold_differences", None)}
+    if not found:
+        return
+    terminalreporter.section("retold: what differs from the cassettes")
+    for test, differences in found.items():
+        terminalreporter.write_line(test, bold=True)
+        for difference in differences:
+            terminalreporter.write_line(textwrap.indent(difference, "  "))
+    terminalreporter.write_line("If a change is meant, record these tests again: pytest --retold=all TEST")
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -104,3 +104,54 @@ impl Incoming {
         decoded_within(&encodings(&self.headers), self.body.clone(), LONGEST_REQUEST).ok()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn posted(calls: &[&'static str], body: &'static str) -> Incoming {
+        let mut headers = HeaderMap::new();
+        calls.iter().for_each(|call| {
+            headers.append(CALL, HeaderValue::from_static(call));
+        });
+        Incoming {
+            upstream: "openai".to_owned(),
+            is_led: false,
+            method: Method::POST,
+            path: "/chat/completions".to_owned(),
+            query: None,
+            headers,
+            body: Bytes::from_static(body.as_bytes()),
+        }
+    }
+
+    #[test]
+    fn a_call_is_within_the_part_that_is_running() {
+        let part = CallPath::new("test_capitals/\u{e4}").unwrap();
+        for (calls, within) in [
+            (&[][..], &["test_capitals/\u{e4}"][..]),
+            (&["vote/p7"], &["test_capitals/\u{e4}/vote/p7"]),
+            // Two are refused later.
+            (&["a", "b"], &["test_capitals/\u{e4}/a", "test_capitals/\u{e4}/b"]),
+        ] {
+            let mut asked = posted(calls, "");
+            asked.put_in(&part);
+            let named = asked.headers.get_all(CALL).iter().map(HeaderValue::as_bytes);
+            assert!(named.eq(within.iter().map(|name| name.as_bytes())), "{calls:?}");
+        }
+    }
+
+    #[test]
+    fn what_costs_nothing_is_known_by_its_method_and_by_json_rpc() {
+        for (body, is_free) in [
+            (r#"{"model": "m", "messages": []}"#, false),
+            (r#"{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}"#, true),
+            ("", false),
+            ("jsonrpc", false),
+            (r#"[{"jsonrpc": "2.0"}]"#, false),
+        ] {
+            assert_eq!(posted(&[], body).is_free(), is_free, "{body}");
+        }
+        assert!(Incoming { method: Method::GET, ..posted(&[], "") }.is_free());
+    }
+}

@@ -44,7 +44,7 @@ pub(crate) struct Args {
     one: String,
     /// The second run or recording.
     other: String,
-    /// How many settings, lanes and facts to list as text; --json lists all.
+    /// How many settings, changes, lanes and facts to list as text; --json lists all.
     #[arg(long, value_name = "N", default_value_t = 20)]
     most: usize,
 }
