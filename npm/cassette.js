@@ -1,6 +1,8 @@
 // The cassette of a test file.
 
+import { AsyncLocalStorage } from "node:async_hooks";
 import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -33,6 +35,7 @@ export class Cassette {
   #before = { ...process.env };
   #folder;
   #release;
+  #tests = new AsyncLocalStorage();
 
   constructor(testFile, isRecorded) {
     this.testFile = relative(process.cwd(), testFile);
@@ -59,7 +62,7 @@ export class Cassette {
     const { environment, unset } = this.#server.greeting;
     for (const name of unset) delete process.env[name];
     Object.assign(process.env, environment);
-    this.#release = catchRequests(this.#server.greeting);
+    this.#release = catchRequests(this.#server.greeting, () => this.#tests.getStore());
   }
 
   /** Where the log of a recording is: what did not come to its end, however it ended, waits there for the next one. */
@@ -69,6 +72,16 @@ export class Cassette {
     const folder = join(packages, ".cache", "retold", this.testFile.replaceAll("..", "_"));
     await mkdir(folder, { recursive: true, mode: 0o700 });
     return folder;
+  }
+
+  /**
+   * Runs a test, whose name the calls of its requests begin with: it gets its own answers, whichever of the others are run.
+   *
+   * @param {import("vitest").RunnerTestCase} test
+   * @param {() => Promise<void>} run
+   */
+  within(test, run) {
+    return this.#tests.run(pathOf(test), run);
   }
 
   /**
@@ -131,3 +144,14 @@ function statesOf(group) {
   return group.tasks.flatMap((task) => [task.result?.state ?? task.mode, ...(task.tasks ? statesOf(task) : [])]);
 }
 
+
+/** The longest part of a path, in characters. */
+const LONGEST = 100;
+
+/** The names of the groups that a test is in, and its own, as the path of a call. */
+function pathOf({ name, suite }) {
+  const plain = name.replace(/[\x00-\x1f%/\x7f-\x9f]/g, (found) => encodeURIComponent(found)).trim() || "-";
+  const digits = () => createHash("sha256").update(name).digest("hex").slice(0, 8);
+  const part = plain.length > LONGEST ? `${plain.slice(0, LONGEST - 9)}-${digits()}` : plain;
+  return suite ? `${pathOf(suite)}/${part}` : part;
+}

@@ -4,31 +4,40 @@ import http from "node:http";
 import https from "node:https";
 import { syncBuiltinESMExports } from "node:module";
 
+/** Names the call that a request belongs to. */
+const CALL = "x-retold-call";
+
 /**
- * Sends these requests to retold. Returns the function that ends it.
+ * Sends these requests to retold, each with the test that it belongs to. Returns the function that ends it.
  *
  * @param {{url: string, token: string, bases: string[], hosts: string[], paths: string[]}} greeting
+ * @param {() => string | undefined} test
  */
-export function catchRequests({ url: ours, token, bases, hosts, paths }) {
+export function catchRequests({ url: ours, token, bases, hosts, paths }, test) {
   const here = new URL(ours);
   const before = { fetch: globalThis.fetch, http: http.request, https: https.request, get: http.get, gets: https.get };
   const ofHosts = hosts.map((host) => fits(host));
   const ofPaths = paths.map((path) => fits(`*${path}`));
 
   const isTaken = (method, url) => {
-    if (url.host === here.host) return false;
+    if (url.host === here.host) return true;
     if (ofHosts.some((host) => host.test(url.hostname))) return true;
     if (bases.some((base) => url.href.startsWith(`${base.replace(/\/$/, "")}/`))) return true;
     return method.toUpperCase() === "POST" && ofPaths.some((path) => path.test(url.pathname));
   };
-  const told = (url) => ({ "x-retold-token": token, "x-retold-origin": url.origin });
+  /** What retold is told about a request for a server, whose program may have named its call. */
+  const told = (url, call) => ({
+    // The variables that lead here have all of that in them.
+    ...(url.host !== here.host && { "x-retold-token": token, "x-retold-origin": url.origin }),
+    ...(test() && { [CALL]: [Buffer.from(test()).toString("latin1"), ...(call ? [call] : [])].join("/") }),
+  });
 
   globalThis.fetch = async (input, init = {}) => {
     const given = input instanceof Request ? input : undefined;
     const url = new URL(given?.url ?? input);
     if (!isTaken(init.method ?? given?.method ?? "GET", url)) return before.fetch(input, init);
     const headers = new Headers(init.headers ?? given?.headers);
-    for (const [name, value] of Object.entries(told(url))) headers.set(name, value);
+    for (const [name, value] of Object.entries(told(url, headers.get(CALL)))) headers.set(name, value);
     const target = new URL(url.pathname + url.search, ours);
     // Its own way to the server is not that to retold.
     const options = { ...init, headers, dispatcher: undefined };
@@ -43,10 +52,13 @@ export function catchRequests({ url: ours, token, bases, hosts, paths }) {
       const url = urlOf(args[0], options, scheme);
       if (options.socketPath || !isTaken(options.method ?? "GET", url)) return plain(...args, ...(callback ? [callback] : []));
       const { hostname, port } = here;
-      const ours = { protocol: "http:", hostname, host: hostname, port, path: url.pathname + url.search, agent: undefined };
-      const headers = { ...headersOf(options.headers), ...told(url) };
+      const ours = { protocol: "http:", hostname, host: hostname, port, path: url.pathname + url.search };
+      // Its own way to another server is not that to retold.
+      const own = url.host === here.host ? {} : { agent: undefined, createConnection: undefined };
+      const given = headersOf(options.headers);
+      const headers = { ...given, ...told(url, given[CALL]) };
       delete headers.host;
-      return before.http({ ...options, ...ours, createConnection: undefined, headers }, callback);
+      return before.http({ ...options, ...ours, ...own, headers }, callback);
     };
   const getting = (request) =>
     function get(...args) {

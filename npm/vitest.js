@@ -4,7 +4,7 @@
 //
 // `RETOLD=record npx vitest run` writes the cassettes.
 
-import { afterAll, expect } from "vitest";
+import { afterAll, aroundEach, expect } from "vitest";
 
 import { Cassette } from "./cassette.js";
 
@@ -12,6 +12,7 @@ import { Cassette } from "./cassette.js";
 if (!process.env.RETOLD_URL) {
   // Before the tests are imported, so that the clients that they make at import find the variables.
   const cassette = await Cassette.begin(expect.getState().testPath);
+  aroundEach((run, { task }) => cassette.within(task, run));
   // An answer that no test waited for is waited for here, for up to a minute.
   afterAll(({}, file) => cassette.end(file), 90_000);
 }

@@ -203,6 +203,9 @@ pub type Sample = u32;
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallPath(Arc<str>);
 
+/// The end of the names of a program's calls whose answers are asked for as streams.
+const STREAM: &str = "/stream";
+
 impl CallPath {
     /// Checks the rules and creates a path.
     ///
@@ -233,6 +236,18 @@ impl CallPath {
     pub fn is_under(&self, other: &CallPath) -> bool {
         let rest = self.0.strip_prefix(&*other.0);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
+    /// Whether no program has named it: it has the name of an API and digits of what was asked, as in `openai.chat/0123456789abcdef`.
+    pub fn is_unnamed(&self) -> bool {
+        let name = self.0.strip_suffix(STREAM).unwrap_or(&self.0);
+        let digits = name.split_once('/').map(|(_, digits)| digits);
+        digits.is_some_and(|it| it.len() == 16 && it.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    }
+
+    /// Whether its answer is asked for as a stream.
+    pub fn is_streamed(&self) -> bool {
+        self.0.ends_with(STREAM)
     }
 
     /// The kind of a call: its path without the parts that have digits in them, such as the names
@@ -274,5 +289,23 @@ impl<'de> Deserialize<'de> for CallPath {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
         CallPath::new(&text).map_err(de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_named_by_its_program_or_after_what_is_asked() {
+        for (name, is_unnamed) in [
+            ("openai.chat/0123456789abcdef", true),
+            ("openai.chat/0123456789abcdef/stream", true),
+            ("solve/900", false),
+            ("solve", false),
+            ("solve/0123456789abcdef0", false),
+        ] {
+            assert_eq!(CallPath::new(name).unwrap().is_unnamed(), is_unnamed, "{name}");
+        }
     }
 }

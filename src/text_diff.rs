@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde::Serialize;
 use similar::{ChangeTag, TextDiff};
 
 use crate::char_boundary::{ceil, floor};
@@ -16,7 +17,8 @@ const MOST_COMPARED: usize = 32 << 10;
 const AROUND: usize = 120;
 
 /// What became of a piece of a text in another text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum WordChange {
     /// It is in both.
     Same,
@@ -24,6 +26,49 @@ pub enum WordChange {
     Removed,
     /// It is only in the second.
     Added,
+}
+
+/// How two versions of something differ, word by word.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WordDifference {
+    /// What differs.
+    pub of: String,
+    /// The words that differ, and a little around them.
+    pub words: Vec<WordPiece>,
+}
+
+/// A piece of a text, and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WordPiece {
+    /// Whether both texts have it.
+    pub change: WordChange,
+    /// The piece.
+    pub text: String,
+}
+
+impl WordDifference {
+    /// How two texts differ; `None` if they do not.
+    pub fn new(of: String, before: &str, after: &str) -> Option<Self> {
+        let pieces = word_diff(before, after).into_iter();
+        let words: Vec<_> = pieces.map(|(change, text)| WordPiece { change, text }).collect();
+        (!words.is_empty()).then_some(WordDifference { of, words })
+    }
+
+    /// By which equal changes are known, whatever is around them.
+    pub(crate) fn key(&self) -> (String, Vec<(WordChange, String)>) {
+        let changed = self.words.iter().filter(|piece| piece.change != WordChange::Same);
+        (self.of.clone(), changed.map(|piece| (piece.change, piece.text.clone())).collect())
+    }
+
+    /// As text: `[-removed-]{+added+}`, as git shows it.
+    pub fn text(&self) -> String {
+        let piece = |WordPiece { change, text }: &WordPiece| match change {
+            WordChange::Same => text.clone(),
+            WordChange::Removed => format!("[-{text}-]"),
+            WordChange::Added => format!("{{+{text}+}}"),
+        };
+        self.words.iter().map(piece).collect()
+    }
 }
 
 /// The words that differ, in the order of the texts, with a little of the text around them; `…` stands for omitted text.
@@ -115,12 +160,7 @@ mod tests {
 
     /// Like `one [-two-] {+2+} three`.
     fn shown(before: &str, after: &str) -> String {
-        let piece = |(change, text): (WordChange, String)| match change {
-            WordChange::Same => text,
-            WordChange::Removed => format!("[-{text}-]"),
-            WordChange::Added => format!("{{+{text}+}}"),
-        };
-        word_diff(before, after).into_iter().map(piece).collect()
+        WordDifference::new(String::new(), before, after).map_or_else(String::new, |it| it.text())
     }
 
     #[test]

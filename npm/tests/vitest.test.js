@@ -165,6 +165,50 @@ test("a client whose base URL is written into the program is recorded and replay
   assert.equal(replay.code, 0, replay.said);
 });
 
+test("each test gets its own answers, whichever of the others are run", async (t) => {
+  const project = new Project();
+  const upstream = await model();
+  t.after(upstream.close);
+  project.remove(SUITE);
+  project.write(
+    "same.test.ts",
+    `import { existsSync, readFileSync, writeFileSync } from "node:fs";
+     import http from "node:http";
+     import { text } from "node:stream/consumers";
+     import OpenAI from "openai";
+     import { describe, expect, test } from "vitest";
+
+     const openai = new OpenAI();
+     const body = { model: "m", messages: [{ role: "user" as const, content: "The same?" }] };
+     const ask = async () => (await openai.chat.completions.create(body)).choices[0].message.content;
+     const post = () =>
+       new Promise<string>((resolve, reject) => {
+         const url = process.env.OPENAI_BASE_URL + "/chat/completions";
+         const asked = http.request(url, { method: "POST", headers: { "X-Retold-Call": "posted" } }, (answer) => resolve(text(answer)));
+         asked.on("error", reject);
+         asked.end(JSON.stringify(body));
+       });
+     const check = (name: string, ...said: unknown[]) => {
+       const file = "kept-" + name.replaceAll("/", "-");
+       if (!existsSync(file)) writeFileSync(file, JSON.stringify(said));
+       expect(JSON.stringify(said)).toBe(readFileSync(file, "utf8"));
+     };
+
+     for (const n of [1, 2, 3]) test("plain " + n, async () => check("plain " + n, await ask(), await ask()));
+     describe.concurrent("at once", () => {
+       for (const n of [1, 2, 3]) test("concurrent " + n + "/ä", async () => check("concurrent " + n, await ask(), await ask()));
+     });
+     for (const n of [1, 2]) test("posted " + n, async () => check("posted " + n, await post(), await ask()));`,
+  );
+  const record = await project.vitest([], asking(upstream));
+  assert.equal(record.code, 0, record.said);
+  assert.equal(upstream.asked.length, 16);
+  for (const only of ["plain 3", "concurrent 2", "posted 2", "2", "1|3", "."]) {
+    const { code, said } = await project.vitest(["-t", only], {});
+    assert.equal(code, 0, said);
+  }
+});
+
 test("an edited request is named", async () => {
   const { project } = await recorded();
   project.replace(`__cassettes__/${SUITE}.yaml`, "Name a colour.", "Name a number.");

@@ -178,6 +178,7 @@ def resume(
 def fork(
     log: Path,
     run: str = "latest",
+    name: str | None = None,
     *,
     settings: Mapping[str, Any] | None = None,
     hosts: Sequence[str] = (),
@@ -188,11 +189,13 @@ def fork(
     max_cost: float | None = None,
     prices: Path | None = None,
 ) -> Block:
-    """Records a new run that shares the answers of another, and asks what is new.
+    """Records a new run that shares the answers of another, and asks what is new. ``name`` is that of the new run.
 
     ``ignore`` and ``replace`` are added to those of the other run.
     """
     arguments = ["--log", os.fspath(log), "fork", run]
+    if name is not None:
+        arguments += ["--name", name]
     if retry_failed:
         arguments.append("--retry-failed")
     arguments += rules(ignore, replace)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -12,8 +11,8 @@ from functools import partial
 from typing import Any
 
 from ._answer import Answer
+from ._ask import ask
 from ._errors import CheckError
-from ._program import program
 
 #: How many answers a process of an executor gets at once.
 _AT_ONCE = 64
@@ -180,18 +179,8 @@ def _named(function: Callable[[Answer], Any]) -> str:
 
 
 def _program(log: str, run: str, name: str, function: str, lines: str, *, accept: bool) -> dict[str, Any]:
-    arguments = [program(), "--log", log, "check", run, "--decisions", "-", "--name", name, "--function", function, "--json"]
-    if accept:
-        arguments.append("--accept")
-    done = subprocess.run(arguments, input=lines.encode(), capture_output=True, check=False)
-    try:
-        said: dict[str, Any] = json.loads(done.stdout)
-    except ValueError:
-        raise CheckError(done.stderr.decode(errors="replace").strip() or "the program retold said nothing") from None
-    if "error" in said:
-        error = said["error"]
-        raise CheckError("\n".join([error["message"], *error.get("hints", [])]))
-    return said
+    arguments = ["check", run, "--decisions", "-", "--name", name, "--function", function]
+    return ask(log, [*arguments, "--accept"] if accept else arguments, lines, CheckError)
 
 
 def _counted(number: int, what: str) -> str:

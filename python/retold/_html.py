@@ -7,17 +7,20 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-#: The rows and the characters of a text that are shown.
-_ROWS, _LONGEST = 20, 200
+#: The rows, the columns and the characters of a text that are shown.
+_ROWS, _COLUMNS, _LONGEST = 10, 12, 100
 
 
 def table(rows: Sequence[Mapping[str, Any]], title: str) -> str:
     """The first rows of a table, without columns that are empty in all of them."""
     shown = rows[:_ROWS]
     columns = [name for name in (shown[0] if shown else ()) if any(row[name] is not None for row in shown)]
+    columns, left_out = columns[:_COLUMNS], columns[_COLUMNS:]
     head = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
     body = "".join("<tr>" + "".join(f"<td>{_cell(row[name])}</td>" for name in columns) + "</tr>" for row in shown)
     more = f", of which {len(shown)} are shown" if len(rows) > len(shown) else ""
+    if left_out:
+        more += f"; not shown: {', '.join(left_out)}"
     caption = html.escape(f"{title}: {len(rows)} {'row' if len(rows) == 1 else 'rows'}{more}")
     return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 

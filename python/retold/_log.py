@@ -12,6 +12,7 @@ from concurrent.futures import Executor
 from typing import Any, NamedTuple, overload
 
 from ._answer import Answer
+from ._ask import ask
 from ._check import Checked, check
 from ._html import table
 
@@ -34,7 +35,7 @@ class Table:
         from . import _retold
 
         self.name = name
-        names = [runs] if isinstance(runs, str) else None if runs is None else list(runs)
+        names = None if runs is None else _names(runs)
         # Which run is the latest is decided now.
         self._of = (log, _retold.run_ids(log, names), name, prompts, recorded)
         self._read: list[Row] | None = None
@@ -115,6 +116,37 @@ class Log:
         """The texts of these messages, by their hashes."""
         return Table(self.path, "contents", run)
 
+    def figure(self, figure: str, run: Runs = "latest") -> dict[str, Any]:
+        """A figure with its intervals, such as ``share of vote = yes by condition``, of one run or of several, which are compared.
+
+        It is the object that ``retold stats --json`` has: ``groups`` with ``value`` and ``interval``, ``differences`` with their p.
+        """
+        (found,) = ask(self.path, ["stats", *_names(run), f"--figure={figure}"])["figures"]
+        return dict(found)
+
+    def diff(self, one: str, other: str) -> dict[str, Any]:
+        """How two runs differ, as ``retold diff --json`` says it.
+
+        ``changes`` has each change of a prompt once: ``words`` that were removed and added, and the number of ``calls`` that have it.
+        """
+        return ask(self.path, ["diff", "--", one, other])
+
+    def report(self, path: str | os.PathLike[str], run: Runs = "latest", *, figures: Sequence[str] = ()) -> str:
+        """Writes a page about a run, or several side by side, with figures and plots; returns its path.
+
+        A file that ends with ``.pdf`` is printed by a browser. A file that exists is replaced.
+        """
+        named = [f"--figure={figure}" for figure in ([figures] if isinstance(figures, str) else figures)]
+        ask(self.path, ["report", *_names(run), *named, "--force", f"--output={os.fspath(path)}"])
+        return os.fspath(path)
+
+    def agreement(self, *names: str, run: str = "latest", level: str = "nominal") -> dict[str, Any]:
+        """How far the decisions of these names agree, such as those of a parser and of people: Krippendorff's alpha and Cohen's kappa.
+
+        It is the object that ``retold score agreement --json`` has. Without names, those who decided under one name are compared.
+        """
+        return ask(self.path, ["score", "agreement", f"--level={level}", "--", run, *names])
+
     def run(self, run: str = "latest") -> RecordedRun:
         """A recorded run, to decide about its answers."""
         return RecordedRun(self, run)
@@ -164,6 +196,10 @@ class RecordedRun:
 
     def _repr_html_(self) -> str:
         return table(self.log.exchanges(self.id, prompts=True)._rows(), f"run {self.id}")
+
+
+def _names(runs: Runs) -> list[str]:
+    return [runs] if isinstance(runs, str) else list(runs)
 
 
 def _labels(row: Row) -> Row:

@@ -10,6 +10,7 @@ import hashlib
 import os
 import re
 import shutil
+import textwrap
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from ._cassette import MODES, Cassette
 from ._drift import Drift
 from ._environ import place_keys
 from ._errors import ReplayMismatch, RetoldError
+from ._parts import Parts
 from ._run import Run
 from ._seal import seal
 
@@ -126,6 +128,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             names.insert(0, "retold")
         elif item.get_closest_marker("vcr") is not None and item.config.getini("retold_vcr"):
             names.insert(0, "_retold_vcr")
+        per = _per(item.config)
+        if "retold" in names and per != "test":
+            # Also before fixtures of wider scope.
+            names.insert(0, f"_retold_of_{per}")
 
 
 @pytest.fixture
@@ -177,7 +183,13 @@ def _block(node: Any, per: str, config: pytest.Config) -> Iterator[Run]:
         block = Cassette(path, mode, unused=unused, _attempt=attempt(path, config), **given)
         block.is_of_several = per != "test"
     run = block.__enter__()
-    yield run
+    if per == "test":
+        yield run
+    else:
+        parts = _parts(config)
+        parts.share(run)
+        yield run
+        parts.share(None)
     finish(node, block)
 
 
@@ -215,6 +227,7 @@ def finish(node: Any, block: Any, refused: RetoldError | None = None) -> None:
         else:
             block.__exit__(type(failed) if failed else None, failed, None)
     except ReplayMismatch as mismatch:
+        node.config.stash.setdefault(_DIFFERENCES, []).append(mismatch.report)
         # The test failed with the same difference already.
         if mismatch.is_of_cassette or "retold replay: " not in str(failed):
             raise
@@ -246,6 +259,17 @@ def _settle(config: pytest.Config, is_kept: bool) -> None:
             cassette.discard()
 
 
+def _parts(config: pytest.Config) -> Parts:
+    return config.stash.setdefault(_PARTS, Parts())
+
+
+def _part(node: Any, *more: str) -> str:
+    """The name of a test, or of what is in a node, within the cassette that it shares."""
+    file, *names = node.nodeid.split("::")
+    names = [*names, *more] if _per(node.config) == "module" else [*file.split("/"), *names, *more]
+    return "/".join(_file_name(name) for name in names if name)
+
+
 def _per(config: pytest.Config) -> str:
     per = config.getoption("--retold-cassette-per") or config.getini("retold_cassette_per")
     if per not in _PER:
@@ -259,6 +283,10 @@ _OWNERS: pytest.StashKey[dict[Path, str]] = pytest.StashKey()
 _OPEN: pytest.StashKey[dict[str, BaseException]] = pytest.StashKey()
 #: Cassettes whose blocks have ended, and whose tests may still fail.
 _ENDED: pytest.StashKey[list[Cassette]] = pytest.StashKey()
+#: Which part of the test run asks.
+_PARTS: pytest.StashKey[Parts] = pytest.StashKey()
+#: What was found to differ, until it is in a report.
+_DIFFERENCES: pytest.StashKey[list[str]] = pytest.StashKey()
 #: Attempts of this session.
 _BEGUN: pytest.StashKey[set[Path]] = pytest.StashKey()
 
@@ -281,6 +309,18 @@ def _note(item: pytest.Item, reason: BaseException | None) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     # A cassette is written only by tests that passed, at their last attempt.
     _note(item, _NotAtItsEnd())
+    _parts(item.config).enter(_part(item))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: Any, request: Any) -> Generator[None, Any, Any]:
+    if fixturedef.scope == "function":
+        return (yield)
+    # The test that is run first makes it, and another one if that is left out.
+    variant = f"[{request.param_index}]" if hasattr(request, "param") else ""
+    name = _part(request.node, f"{fixturedef.argname}{variant}")
+    with _parts(request.config).fixture(name, fixturedef.addfinalizer):
+        return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -302,6 +342,9 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
     report = yield
     if report.when == "teardown":
         _settle(item.config, report.passed)
+        # A worker of pytest-xdist sends its reports to where the summary is written.
+        report.retold_differences = item.config.stash.get(_DIFFERENCES, [])
+        item.config.stash[_DIFFERENCES] = []
     elif report.when == "setup" and report.skipped:
         _note(item, None)
     elif report.failed and call.excinfo is not None:
@@ -310,6 +353,20 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
     if report.failed and call.excinfo is not None and isinstance(call.excinfo.value, RetoldError):
         report.longrepr = _shown(call.excinfo.value)
     return report
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Says at the end what differs from the cassettes, which may be far up, or behind errors of clients."""
+    reports = [report for reports in terminalreporter.stats.values() for report in reports]
+    found = {report.nodeid: report.retold_differences for report in reports if getattr(report, "retold_differences", None)}
+    if not found:
+        return
+    terminalreporter.section("retold: what differs from the cassettes")
+    for test, differences in found.items():
+        terminalreporter.write_line(test, bold=True)
+        for difference in differences:
+            terminalreporter.write_line(textwrap.indent(difference, "  "))
+    terminalreporter.write_line("If a change is meant, record these tests again: pytest --retold=all TEST")
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

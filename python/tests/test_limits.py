@@ -208,3 +208,49 @@ def test_the_same_with_httpx(crowd, log):
     with retold.record(log):
         assert asyncio.run(study()) == [200] * 300
     assert crowd.most <= 150
+
+
+def hooked(seen: list[tuple[str, object]]) -> dict[str, list]:
+    """Event hooks that note what they see, and change a request as some clients do."""
+
+    def request(asked: httpx.Request) -> None:
+        asked.headers["x-hook"] = "was here"
+        seen.append(("request", str(asked.url)))
+
+    def response(answer: httpx.Response) -> None:
+        answer.read()
+        seen.append(("response", (str(answer.request.url), answer.status_code, answer.request.headers["x-hook"])))
+
+    return {"request": [request], "response": [response]}
+
+
+@pytest.mark.parametrize("http2", [False, True])
+def test_event_hooks_and_http2_of_a_client_hold_inside_a_block_as_outside(model, log, http2):
+    def ask() -> tuple[list[tuple[str, object]], list[tuple[str, object]]]:
+        seen: list[tuple[str, object]] = []
+        seen_async: list[tuple[str, object]] = []
+        body = {"model": "m", "messages": [{"role": "user", "content": "q"}]}
+        with httpx.Client(http2=http2, event_hooks=hooked(seen)) as client:
+            client.post(f"{model.url}/v1/chat/completions", json=body)
+        hooks = hooked(seen_async)
+
+        async def request(asked: httpx.Request) -> None:
+            hooks["request"][0](asked)
+
+        async def response(answer: httpx.Response) -> None:
+            await answer.aread()
+            hooks["response"][0](answer)
+
+        async def once() -> None:
+            async with httpx.AsyncClient(http2=http2, event_hooks={"request": [request], "response": [response]}) as client:
+                await client.post(f"{model.url}/v1/chat/completions", json=body)
+
+        asyncio.run(once())
+        return seen, seen_async
+
+    outside = ask()
+    assert len(outside[0]) == len(outside[1]) == 2
+    with retold.record(log):
+        assert ask() == outside
+    with retold.replay(log):
+        assert ask() == outside

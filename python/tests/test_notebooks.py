@@ -14,10 +14,12 @@ from retold._html import table
 def test_tables_and_runs_are_shown_with_their_first_rows_inert():
     rows = [{"call": "a", "answer": "<script>alert(1)</script>" + "x" * 500, "cost": None, "labels": {"n": n}} for n in range(30)]
     shown = table(rows, "exchanges")
-    assert shown.startswith("<table><caption>exchanges: 30 rows, of which 20 are shown</caption>")
+    assert shown.startswith("<table><caption>exchanges: 30 rows, of which 10 are shown</caption>")
     assert "<script>" not in shown and "&lt;script&gt;" in shown and "cost" not in shown
-    assert shown.count("<tr>") == 21 and len(shown) < 20 * 400
+    assert shown.count("<tr>") == 11 and len(shown) < 10 * 400
     assert "0 rows" in table([], "facts")
+    wide = table([{f"column {n}": "x" * 500 for n in range(40)}] * 500, "exchanges")
+    assert "not shown: column 12, column 13" in wide and len(wide) < 20_000
 
 
 def test_what_a_log_shows(model, log):

@@ -160,6 +160,29 @@ def test_one_cassette_for_a_module_or_for_all(suite, model, monkeypatch, per, fi
     assert len(model.asked) == asked
 
 
+@pytest.mark.parametrize("workers", [[], ["-n", "2"]])
+def test_at_the_end_pytest_says_what_differs(suite, monkeypatch, workers):
+    recorded(suite, monkeypatch).assert_outcomes(passed=6)
+    module = suite.path / "test_suite.py"
+    # The first fails by the error of its client, and the second swallows it.
+    code = module.read_text().replace('ask("one")', 'ask("number one")')
+    module.write_text(code.replace('assert ask(word).endswith(word)', 'swallowed(word)').replace(
+        "@pytest.mark.retold\ndef test_one", """def swallowed(word):
+    try:
+        ask(word + "?")
+    except openai.APIError:
+        pass
+
+@pytest.mark.retold
+def test_one"""))
+    result = run(suite, *workers)
+    assert result.ret == 1
+    end = "\n".join(result.outlines).partition("retold: what differs from the cassettes")[2]
+    assert "test_suite.py::test_one\n" in end and 'asked now "number one"' in end
+    assert "test_suite.py::test_words[a]\n" in end and 'asked now "a?"' in end
+    assert "test_samples" not in end and "pytest --retold=all TEST" in end
+
+
 def test_in_parallel(suite, model, monkeypatch):
     recorded(suite, monkeypatch, "-n", "2").assert_outcomes(passed=6)
     assert len(cassettes(suite)) == 5

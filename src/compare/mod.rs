@@ -2,15 +2,18 @@
 //!
 //! Calls are aligned by their address (call and sample), which is the same in two runs of one
 //! experiment, in a fork and its parent, and in two imports. A program's unnamed calls are named
-//! after their prompts, so theirs are aligned by prompt. Facts are aligned by what caused them: the
+//! after their prompts, so theirs are aligned by prompt, and those that only one run has by the words
+//! of their prompts (`reworded`). Facts are aligned by what caused them: the
 //! n-th fact of a kind that rests on one call. So an extra answer or an extra turn of one
 //! participant does not make everything after it differ.
 //!
 //! Two runs may be in different logs. Nothing is read twice but the prompts that
 //! [`Comparison::difference`] is asked for.
 
+mod changes;
 mod gather;
 mod pairs;
+mod reworded;
 mod settings;
 
 use std::collections::BTreeMap;
@@ -18,6 +21,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
+pub use changes::{ChangedCalls, PromptChange};
 pub use pairs::{FactChange, FactChanges, FactRecord, fact_changes, kind_of_fact};
 pub use settings::{SettingDifference, setting_differences};
 
@@ -28,6 +32,8 @@ use crate::log::{LogError, Reader};
 use crate::lookup::LookupMap;
 use crate::prompt::{Difference, first_difference};
 use crate::run::{StateDifference, state_differences};
+
+use reworded::reworded;
 
 use gather::{ComparedDecision, ComparedQuestion, ComparedRun, QuestionEnd};
 
@@ -223,7 +229,8 @@ pub fn compare_each(
 ) -> Result<Comparison, LogError> {
     let first = ComparedRun::read(one.reader, one.run)?;
     let second = ComparedRun::read(other.reader, other.run)?;
-    let (calls, lanes, lanes_alike) = calls(&first, &second, each);
+    let reworded = reworded((&first, one.reader), (&second, other.reader))?;
+    let (calls, lanes, lanes_alike) = calls(&first, &second, &reworded, each);
     let deciders = decider_differences(&[first.deciders.clone(), second.deciders.clone()]);
     let digest = |run: &ComparedRun| run.finished.as_ref().and_then(RunFinished::digest);
     // A digest over no entries says nothing.
@@ -315,6 +322,7 @@ impl LanePositions {
 fn calls(
     first: &ComparedRun,
     second: &ComparedRun,
+    reworded: &BTreeMap<usize, usize>,
     each: &mut dyn FnMut(ComparedCall<'_>),
 ) -> (CallCounts, Vec<LaneDifference>, u64) {
     let mut counts = CallCounts {
@@ -338,8 +346,9 @@ fn calls(
             known.first = Some((place, found));
         }
     };
-    for asked in &first.asked {
-        let twin = second.find(&asked.call, asked.sample);
+    for (at, asked) in first.asked.iter().enumerate() {
+        let same_words = second.find(&asked.call, asked.sample);
+        let twin = same_words.or_else(|| second.asked.get(*reworded.get(&at)?));
         let lane = asked.lane(twin);
         let place = places.next(lane);
         let Some(twin) = twin else {
@@ -358,7 +367,11 @@ fn calls(
         );
     }
     let mut places = LanePositions::default();
-    for asked in &second.asked {
+    let reworded: BTreeSet<usize> = reworded.values().copied().collect();
+    for (at, asked) in second.asked.iter().enumerate() {
+        if reworded.contains(&at) {
+            continue;
+        }
         let twin = first.find(&asked.call, asked.sample);
         let lane = asked.lane(twin);
         let place = places.next(lane);

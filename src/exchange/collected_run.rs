@@ -7,9 +7,9 @@ use serde_json::Value;
 use super::import::{append, with_root};
 use crate::event::kind::{RUN_FINISHED, RUN_STARTED};
 use crate::event::{
-    AttemptDetails, AttemptFailed, Because, DecidedBy, DecisionDetails, DecisionMade, Event,
-    ExchangesHasher, Labels, MerkleTree, NewEvent, RequestSent, ResponseDetails, ResponseReceived,
-    RunFinished, RunOutcome, RunStarted,
+    AttemptDetails, AttemptFailed, Because, ClientLeft, DecidedBy, DecisionDetails, DecisionMade,
+    Event, ExchangesHasher, Labels, MerkleTree, NewEvent, RequestSent, ResponseDetails,
+    ResponseReceived, RunFinished, RunOutcome, RunStarted,
 };
 use crate::id::{CallPath, RunId, Sample, Seq, Time};
 use crate::log::{Backend, Head, LogError, Scratch, SharedBackend};
@@ -108,6 +108,14 @@ impl Collector {
     /// [`LogError`].
     pub fn add_failure(&mut self, request: Seq, details: AttemptDetails) -> Result<Seq, LogError> {
         self.add(Event::AttemptFailed(AttemptFailed { request, details }), None)
+    }
+
+    /// Adds how a question's client left, behind what it did not have to its end.
+    ///
+    /// # Errors
+    /// [`LogError`].
+    pub fn add_departure(&mut self, left: ClientLeft) -> Result<Seq, LogError> {
+        self.add(Event::ClientLeft(left), None)
     }
 
     /// Ends the run; one that is not `complete` can be resumed.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::request::{Api, Request};
 use crate::escaping::{inert_lines, printable};
-use crate::text_diff::unified_diff;
+use crate::text_diff::{WordDifference, unified_diff};
 use serde_json::{Map, Value};
 
 /// The longest excerpt, in characters.
@@ -148,6 +148,36 @@ impl Difference {
                 };
                 let name = printable(name, LONGEST);
                 format!("first difference: {name}\n{}", inert_diff(&lines(before), &lines(after)))
+            }
+        }
+    }
+
+    /// What differs, word by word.
+    pub fn words(&self) -> Option<WordDifference> {
+        match self {
+            Difference::Message { index, before: (old_role, old), after: (new_role, new) } => {
+                let of = format!("message {} ({})", index + 1, printable(new_role, 40));
+                match old_role == new_role {
+                    true => WordDifference::new(of, old, new),
+                    false => {
+                        let (old, new) =
+                            (format!("{old_role}: {old}"), format!("{new_role}: {new}"));
+                        WordDifference::new(of, &old, &new)
+                    }
+                }
+            }
+            Difference::Length { before, after, next: (role, text) } => {
+                let (number, role) = (before.min(after) + 1, printable(role, 40));
+                let of = format!("message {number} ({role}), which only one of the prompts has");
+                let (old, new) =
+                    if before < after { ("", text.as_str()) } else { (text.as_str(), "") };
+                WordDifference::new(of, old, new)
+            }
+            Difference::Field { name, before, after } => {
+                let text = |value: &Option<Value>| {
+                    value.as_ref().map_or_else(String::new, ToString::to_string)
+                };
+                WordDifference::new(printable(name, 60), &text(before), &text(after))
             }
         }
     }

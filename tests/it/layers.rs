@@ -83,7 +83,13 @@ const LAYERS: &[(&str, &[&str])] = &[
             "run",
         ],
     ),
-    ("compare", &["content", "decided", "event", "exact", "id", "log", "lookup", "prompt", "run"]),
+    (
+        "compare",
+        &[
+            "content", "decided", "escaping", "event", "exact", "id", "log", "lookup", "prompt",
+            "run", "text_diff",
+        ],
+    ),
     ("check", &["decide", "event", "id", "log", "model", "parse", "prompt"]),
     (
         "snapshot",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use retold::compare::{CallDifference, CallPlace, Comparison};
+use retold::compare::{CallDifference, CallPlace, Comparison, PromptChange};
 use retold::id::{CallPath, Sample};
 use retold::totals::Totals;
 
@@ -22,6 +22,8 @@ pub(crate) struct RunComparison {
     pub(crate) calls: Vec<CallPair>,
     pub(crate) counts: BTreeMap<&'static str, u64>,
     pub(crate) comparison: Comparison,
+    /// Each change of prompts.
+    pub(crate) changes: Vec<PromptChange>,
     /// The figures that the runs lead with, or why there are none.
     pub(crate) figures: Result<Vec<FigureTableView>, JobError>,
 }

@@ -4,16 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use http::{HeaderMap, HeaderValue};
 use retold::escaping::printable;
-use retold::event::{DecidedBy, DecisionDetails, Labels, RunStarted};
+use retold::event::{ClientLeft, DecidedBy, DecisionDetails, Labels, RunStarted};
 use retold::exchange::{CollectedRun, Collector};
 use retold::id::{CallPath, IdError, RunId, Seq, Time};
-use retold::model::{ModelInfo, Response, UNENDED, Unreadable, providers};
+use retold::members::Members;
+use retold::model::{HTTP, ModelInfo, Response, UNENDED, Unreadable, providers};
 
 use retold::prompt::{Request, RequestError};
 use retold_wire::{
-    AnswerTooLong, AskedError, Elsewhere, ImportSource, Incoming, Key, LoggedOutcome, PROGRAM,
-    ProgramSettings, RecordedRules, ReplayQueue, ReplayTurn, RuleError, Rules, Ticket, is_counted,
-    is_kept, translate_urls,
+    AnswerTooLong, AskedError, BodyEnd, Elsewhere, ImportSource, Incoming, Key, LoggedOutcome,
+    PROGRAM, ProgramSettings, RecordedRules, ReplayQueue, ReplayTurn, RuleError, Rules, Ticket,
+    is_counted, is_kept, translate_urls,
 };
 use serde_json::json;
 
@@ -258,6 +259,12 @@ impl RunBuilder {
         }
         let last = answers.len() - 1;
         for (at, answer) in answers.into_iter().enumerate() {
+            let (answer, left) = match answer {
+                TrafficAnswer::Left { answer, after_ms, bytes } => {
+                    (*answer, Some((after_ms, bytes)))
+                }
+                answer => (answer, None),
+            };
             let is_unsent = matches!(answer, TrafficAnswer::Failed(_));
             let outcome = match self.outcome(answer, &question, &ticket, hosts, notes) {
                 Ok(outcome) => outcome,
@@ -267,11 +274,13 @@ impl RunBuilder {
                 }
             };
             let request = self.record_request(&mut ticket, &question)?;
+            let left = left.map(|(after_ms, bytes)| ClientLeft { request, after_ms, bytes });
             match outcome {
                 LoggedOutcome::Answer(response) => {
                     self.answers += 1;
                     doubtful(&response, &place, notes);
                     let answer = self.run.add_answer(request, *response, latency, label)?;
+                    left.map(|left| self.run.add_departure(left)).transpose()?;
                     for decision in decisions {
                         self.record_decision(answer, decision)?;
                     }
@@ -283,6 +292,7 @@ impl RunBuilder {
                     let reopens = !details.gave_up;
                     self.failed += 1;
                     self.run.add_failure(request, details)?;
+                    left.map(|left| self.run.add_departure(left)).transpose()?;
                     if at < last {
                         ticket.attempt += 1;
                         continue;
@@ -332,7 +342,7 @@ impl RunBuilder {
             }
             TrafficQuestion::Kept { incoming, hash, labels } => {
                 let asked = incoming.wire_request(&self.rules)?;
-                let (key, request, retry) = (asked.key.clone(), asked.request.clone(), asked.retry);
+                let (key, request) = (asked.key.clone(), asked.request.clone());
                 let now = request.hash().short(HASH_DIGITS);
                 if now != hash {
                     return Err(NotCollected::Edited { kept: hash, now });
@@ -342,7 +352,8 @@ impl RunBuilder {
                 Ok(CollectedQuestion {
                     key,
                     request,
-                    retry,
+                    // All attempts of a question are in its exchange.
+                    retry: Some(0),
                     labels,
                     http: Some((*incoming, asked)),
                 })
@@ -373,7 +384,21 @@ impl RunBuilder {
                 let answer = Elsewhere { status, headers, body };
                 Ok(answer.outcome(incoming, asked, ticket.attempt, &self.rules)?)
             }
+            (TrafficAnswer::Heard { status, headers, body }, _) => {
+                let whole = TrafficAnswer::Http { status, headers, body };
+                let mut outcome = self.outcome(whole, question, ticket, hosts, notes)?;
+                if let LoggedOutcome::Answer(response) = &mut outcome
+                    && let Some(http) = response.extra.get_mut(HTTP)
+                {
+                    http.set("end", json!(BodyEnd::ClientLeft));
+                }
+                Ok(outcome)
+            }
             (TrafficAnswer::Http { .. }, None) => Err(NotCollected::NotAskedOverHttp),
+            // It was taken apart before.
+            (TrafficAnswer::Left { answer, .. }, _) => {
+                self.outcome(*answer, question, ticket, hosts, notes)
+            }
             (TrafficAnswer::Read(mut response), _) => {
                 self.rules.redact_answer(&mut response);
                 Ok(LoggedOutcome::Answer(response))

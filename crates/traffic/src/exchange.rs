@@ -75,6 +75,11 @@ pub(crate) enum TrafficAnswer {
     Read(Box<Response>),
     /// Nothing: the attempt failed.
     Failed(AttemptDetails),
+    /// Any of these, and its client left before it had it all: after these milliseconds, with these bytes of the body, if not even the
+    /// status.
+    Left { answer: Box<TrafficAnswer>, after_ms: u64, bytes: Option<u64> },
+    /// Events without an end, over HTTP, to which the client listened until it left.
+    Heard { status: StatusCode, headers: HeaderMap, body: Bytes },
 }
 
 impl TrafficQuestion {
@@ -95,9 +100,12 @@ impl TrafficAnswer {
     /// Whether it answers the question.
     pub(crate) fn is_success(&self) -> bool {
         match self {
-            TrafficAnswer::Http { status, .. } => status.is_success(),
+            TrafficAnswer::Http { status, .. } | TrafficAnswer::Heard { status, .. } => {
+                status.is_success()
+            }
             TrafficAnswer::Read(_) => true,
             TrafficAnswer::Failed(_) => false,
+            TrafficAnswer::Left { answer, .. } => answer.is_success(),
         }
     }
 }

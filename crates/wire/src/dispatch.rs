@@ -13,6 +13,7 @@ use crate::body::{Bodies, Unread, answer_unread};
 use crate::incoming::Incoming;
 use crate::key::Key;
 use crate::limits::{BODY_PACE, LEAST_OF_BODY, LONGEST_REQUEST};
+use crate::lock::lock;
 use crate::nearest::nearest;
 use crate::nearest_match::{NearestMatch, Why};
 use crate::outlet::{Outgoing, Outlet};
@@ -70,13 +71,16 @@ fn is_an_upgrade(headers: &HeaderMap) -> bool {
 }
 
 /// Answers a request.
-async fn answer(session: Arc<Session>, incoming: Incoming) -> Response<Outgoing> {
+async fn answer(session: Arc<Session>, mut incoming: Incoming) -> Response<Outgoing> {
     let Some(working) = session.begin_request() else {
         return end_of_run(providers::at(&incoming.path));
     };
     if let Some(error) = session.recorder.failure() {
         let said = format!("retold cannot record: {error}");
         return rejection(providers::at(&incoming.path), 500, "retold_log", &said);
+    }
+    if let Some(part) = lock(&session.part).as_ref() {
+        incoming.put_in(part);
     }
     let asked = match incoming.wire_request(&session.rules) {
         Ok(asked) => asked,

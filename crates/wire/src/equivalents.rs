@@ -53,7 +53,7 @@ impl Equivalents {
         prompts: &RecordedPrompts,
         library: &Library,
     ) -> Result<Vec<Key>, LogError> {
-        let is_streamed = asked.key.call.as_str().ends_with(STREAM);
+        let is_streamed = asked.key.call.is_streamed();
         let form = dialect_of(&asked.request);
         let counted = rules.counted_body(&asked.request)?;
         let (own, has_ids) =
@@ -114,7 +114,7 @@ impl Equivalents {
                     Equivalence::of(&request, counted, call, dialect, is_streamed)
                 }
                 None => {
-                    let is_streamed = call.as_str().ends_with(STREAM);
+                    let is_streamed = call.is_streamed();
                     Equivalence::of(&request, counted, call, dialect_of(&request), is_streamed)
                 }
             };
@@ -156,9 +156,9 @@ impl Equivalence {
         let hash = |text: String| PromptHash(hash_of(text.as_bytes()));
         let counted = canonical(&counted).map_or(request.hash(), hash);
         let form = if is_streamed { STREAM } else { "" };
-        let call = match has_own_name(call) {
-            true => call.as_str().to_owned(),
-            false => format!("{}{form}", dialect.name()),
+        let call = match call.is_unnamed() {
+            true => format!("{}{form}", dialect.name()),
+            false => call.as_str().to_owned(),
         };
         (Equivalence { call, counted }, ids > 0)
     }
@@ -176,29 +176,9 @@ pub(crate) fn number_ids(dialect: &dyn Dialect, body: &mut Value) -> usize {
     ids.len()
 }
 
-/// Whether the program has named a call. Others are named by their API and the first digits of their keys.
-pub(crate) fn has_own_name(call: &CallPath) -> bool {
-    let name = call.as_str().strip_suffix(STREAM).unwrap_or(call.as_str());
-    let digits = name.split_once('/').map(|(_, digits)| digits);
-    !digits.is_some_and(|it| it.len() == 16 && it.bytes().all(|byte| byte.is_ascii_hexdigit()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_call_is_named_by_the_program_or_by_its_key() {
-        for (name, own) in [
-            ("openai.chat/0123456789abcdef", false),
-            ("openai.chat/0123456789abcdef/stream", false),
-            ("solve/900", true),
-            ("solve", true),
-            ("solve/0123456789abcdef0", true),
-        ] {
-            assert_eq!(has_own_name(&CallPath::new(name).unwrap()), own, "{name}");
-        }
-    }
 
     #[test]
     fn ids_count_by_which_of_them_are_equal() {

@@ -4,12 +4,13 @@ use bytes::Bytes;
 use hyper::Response;
 use hyper::http::response::Parts;
 use hyper::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
-use retold::id::{RunId, Seq};
+use retold::id::{PromptHash, RunId, Seq};
+use retold::prompt::hash_of;
 
 use crate::locations::without_secrets;
 use crate::masks::Masks;
 use crate::outlet::Outgoing;
-use crate::transmission::{Transmission, is_kept};
+use crate::transmission::{MCP_SESSION, Transmission, is_kept};
 
 /// The address of an answer in the log, for reports about it: `RUN/SEQ`, where the seq is that of the
 /// question, because that is known before the answer is whole.
@@ -75,7 +76,10 @@ pub(crate) fn kept_headers(headers: &HeaderMap, masks: &Masks) -> Vec<(String, S
     });
     texts
         .map(|(name, value)| {
-            let value = without_secrets(name, &value).unwrap_or(value);
+            let value = match name {
+                MCP_SESSION => PromptHash(hash_of(value.as_bytes())).short(16),
+                _ => without_secrets(name, &value).unwrap_or(value),
+            };
             (name.to_owned(), value)
         })
         .collect()

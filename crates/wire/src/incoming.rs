@@ -4,8 +4,11 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use hyper::http::{HeaderMap, HeaderValue, Method, header};
+use retold::id::CallPath;
 use retold::model::STRUCK;
 use retold::model::providers::{self, credentials};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use crate::decode::{decoded_within, encodings};
 use crate::limits::LONGEST_REQUEST;
@@ -38,6 +41,23 @@ pub struct Incoming {
 }
 
 impl Incoming {
+    /// Puts the part of the run that it belongs to before the name of its call.
+    pub(crate) fn put_in(&mut self, part: &CallPath) {
+        let part = part.as_str().as_bytes();
+        let own = self.headers.get_all(CALL).iter();
+        let mut names: Vec<_> = own.map(|own| [part, b"/", own.as_bytes()].concat()).collect();
+        if names.is_empty() {
+            names.push(part.to_vec());
+        }
+        self.headers.remove(CALL);
+        for name in names {
+            // A path of a call and what was a header have nothing that a header cannot have.
+            if let Ok(value) = HeaderValue::from_bytes(&name) {
+                self.headers.append(CALL, value);
+            }
+        }
+    }
+
     /// The request without keys, as it may be stored, and the keys that were in it: those in its headers and its query, which may be
     /// repeated anywhere, and those in its body where its API has them.
     pub(crate) fn without_keys(&self) -> (Incoming, Masks) {
@@ -68,9 +88,70 @@ impl Incoming {
         (bare, masks.with_credentials(&found))
     }
 
+    /// Whether its answer costs nothing, so that it is not received for a client that has left: all but POST, and JSON-RPC, as MCP has it.
+    pub(crate) fn is_free(&self) -> bool {
+        #[derive(Deserialize)]
+        struct JsonRpc {
+            #[serde(rename = "jsonrpc")]
+            _version: IgnoredAny,
+        }
+        self.method != Method::POST || serde_json::from_slice::<JsonRpc>(&self.body).is_ok()
+    }
+
     /// The body without its content encodings, of which other releases of a compressor make other bytes; `None` if one of them is not
     /// known, or is broken.
     pub(crate) fn plain_body(&self) -> Option<Bytes> {
         decoded_within(&encodings(&self.headers), self.body.clone(), LONGEST_REQUEST).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn posted(calls: &[&'static str], body: &'static str) -> Incoming {
+        let mut headers = HeaderMap::new();
+        calls.iter().for_each(|call| {
+            headers.append(CALL, HeaderValue::from_static(call));
+        });
+        Incoming {
+            upstream: "openai".to_owned(),
+            is_led: false,
+            method: Method::POST,
+            path: "/chat/completions".to_owned(),
+            query: None,
+            headers,
+            body: Bytes::from_static(body.as_bytes()),
+        }
+    }
+
+    #[test]
+    fn a_call_is_within_the_part_that_is_running() {
+        let part = CallPath::new("test_capitals/\u{e4}").unwrap();
+        for (calls, within) in [
+            (&[][..], &["test_capitals/\u{e4}"][..]),
+            (&["vote/p7"], &["test_capitals/\u{e4}/vote/p7"]),
+            // Two are refused later.
+            (&["a", "b"], &["test_capitals/\u{e4}/a", "test_capitals/\u{e4}/b"]),
+        ] {
+            let mut asked = posted(calls, "");
+            asked.put_in(&part);
+            let named = asked.headers.get_all(CALL).iter().map(HeaderValue::as_bytes);
+            assert!(named.eq(within.iter().map(|name| name.as_bytes())), "{calls:?}");
+        }
+    }
+
+    #[test]
+    fn what_costs_nothing_is_known_by_its_method_and_by_json_rpc() {
+        for (body, is_free) in [
+            (r#"{"model": "m", "messages": []}"#, false),
+            (r#"{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}"#, true),
+            ("", false),
+            ("jsonrpc", false),
+            (r#"[{"jsonrpc": "2.0"}]"#, false),
+        ] {
+            assert_eq!(posted(&[], body).is_free(), is_free, "{body}");
+        }
+        assert!(Incoming { method: Method::GET, ..posted(&[], "") }.is_free());
     }
 }

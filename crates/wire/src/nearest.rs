@@ -10,7 +10,7 @@ use retold::prompt::Request;
 use serde_json::{Value, json};
 
 use crate::body_differences::{BodyDifferences, FieldDifference, excerpts, shown_body};
-use crate::equivalents::{has_own_name, number_ids};
+use crate::equivalents::number_ids;
 use crate::field_names::named_path;
 use crate::key::Key;
 use crate::limits::COMPARED;
@@ -74,7 +74,7 @@ pub(crate) fn nearest(
         let is_served = is_used_up(&Key { call: other.clone(), prompt: rules.key(&request)? });
         let score =
             (known.samples == 0, is_served, Reverse(common), found.fields + form, known.request);
-        if found.fields + form == 0 && !has_own_name(other) {
+        if found.fields + form == 0 && other.is_unnamed() {
             equal.samples += known.samples;
             equal.is_tried |= known.is_tried;
         }
@@ -89,7 +89,7 @@ pub(crate) fn nearest(
         // Nothing that counts differs.
         return Ok(miss(match () {
             () if *other == call => known.used_up(),
-            () if has_own_name(&call) || has_own_name(other) || !alike(other, &call) => {
+            () if !call.is_unnamed() || !other.is_unnamed() || !alike(other, &call) => {
                 same_prompt(other, known, &call)
             }
             () => equal.used_up(),
@@ -121,7 +121,7 @@ struct Candidate<'a> {
 
 /// Why a prompt has no answer: it is recorded in another form, or under another name.
 fn same_prompt(other: &CallPath, known: &KnownRequest, call: &CallPath) -> Why {
-    let (field, recorded, now) = match (is_streamed(other), is_streamed(call)) {
+    let (field, recorded, now) = match (other.is_streamed(), call.is_streamed()) {
         (before, now) if before != now => ("stream", json!(before), json!(now)),
         _ => ("X-Retold-Call", json!(other), json!(call)),
     };
@@ -137,14 +137,10 @@ fn same_prompt(other: &CallPath, known: &KnownRequest, call: &CallPath) -> Why {
     }
 }
 
-fn is_streamed(call: &CallPath) -> bool {
-    call.as_str().ends_with("/stream")
-}
-
 /// Whether two calls are of one API and form, as far as their names say.
 fn alike(a: &CallPath, b: &CallPath) -> bool {
     let api = |call: &CallPath| call.as_str().split('/').next().map(str::to_owned);
-    is_streamed(a) == is_streamed(b) && api(a) == api(b)
+    a.is_streamed() == b.is_streamed() && api(a) == api(b)
 }
 
 /// Of two recorded requests, the one with the least is the nearer one: whether it has no answer, whether its answers were given, how

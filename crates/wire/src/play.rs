@@ -12,12 +12,13 @@ use retold::log::Durable;
 use retold::members::Members;
 use retold::model::HTTP;
 use retold::run::RecorderError;
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::answer_registry::GivenAnswer;
 use crate::departure::Departure;
 use crate::heads::{name_header, response_of, response_with};
 use crate::key::AttemptPlace;
+use crate::limits::SILENCE;
 use crate::lock::lock;
 use crate::outlet::{BrokenOff, ChunkSender, Chunks, Outgoing};
 use crate::readers::SharedEvent;
@@ -180,14 +181,15 @@ fn send(
     name: Option<Seq>,
     departure: Option<Departure>,
 ) -> Response<Outgoing> {
-    let ReplayedAttempt { place, kept, body, answer: _ } = played;
+    let ReplayedAttempt { place, kept, body, answer } = played;
+    let is_heard = answer.is_some() && kept.end == Some(BodyEnd::ClientLeft);
     let pieces = kept.pieces(&body);
     let stop = departure.and_then(|it| Some((it.bytes?, it.patience())));
     let mut response = if kept.end.is_none() && pieces.len() <= 1 && stop.is_none() {
         response_of(&kept, body)
     } else {
         let (sender, chunks) = Chunks::new();
-        tokio::spawn(feed(sender, pieces, kept.end, session.pace, stop));
+        tokio::spawn(feed(sender, pieces, kept.end, is_heard, session.pace, stop));
         response_with(&kept, Outgoing::Chunks(chunks))
     };
     let from = format!("{}/{}", place.run, place.seq);
@@ -200,11 +202,12 @@ fn send(
     response
 }
 
-/// Lets the pieces through. `stop` says after how many bytes the client had left, and for how long it is waited for.
+/// Lets the pieces through. If they are heard, the client listens until it or the run ends. `stop` says after how many bytes the client had left, and for how long it is waited for.
 async fn feed(
     chunks: ChunkSender,
     pieces: Vec<(Bytes, u64)>,
     end: Option<BodyEnd>,
+    is_heard: bool,
     pace: Pace,
     mut stop: Option<(u64, Duration)>,
 ) {
@@ -232,6 +235,9 @@ async fn feed(
         if chunks.send(Ok(piece)).await.is_err() {
             return;
         }
+    }
+    if is_heard {
+        let _ = timeout(SILENCE, chunks.closed()).await;
     }
     if end.is_some() {
         // A client that has left needs no end.

@@ -1,6 +1,7 @@
 //! A request that is asked now: forwarded, recorded, and let through once it is on disk.
 
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::Response;
@@ -54,6 +55,7 @@ pub(crate) async fn relay(
         session: &session,
         incoming: &incoming,
         asked: &asked,
+        is_free: incoming.is_free(),
         watch: Stopwatch::start(),
         departure: OnceLock::new(),
     };
@@ -70,12 +72,17 @@ pub(crate) async fn relay(
         sent = &mut sending => sent,
         () = waiting.wait_for_departure() => {
             exchange.note_departure(None);
-            let end = Instant::now() + AFTER_CLIENT;
+            let end = Instant::now() + if exchange.is_free { Duration::ZERO } else { AFTER_CLIENT };
             deadline = Some(end);
             match tokio::time::timeout_at(end, sending).await {
                 Ok(sent) => sent,
                 Err(_) => return exchange.abandon(ticket).await,
             }
+        }
+        () = session.work.closed(), if exchange.is_free => {
+            let why = "the run ended, and the upstream did not answer";
+            let failure = Failure::new(FailureKind::Timeout, why);
+            return exchange.end_without_answer(ticket, failure, waiting).await;
         }
     };
     match sent {
@@ -127,6 +134,8 @@ struct LiveExchange<'a> {
     session: &'a Arc<Session>,
     incoming: &'a Incoming,
     asked: &'a WireRequest,
+    /// Whether its answer costs nothing.
+    is_free: bool,
     watch: Stopwatch,
     /// How the client left, and when that was noticed.
     departure: OnceLock<(Instant, Departure)>,
@@ -264,7 +273,12 @@ impl LiveExchange<'_> {
                     .await
             }
         };
-        if outlet.is_gone() {
+        // Events that a client listens to have no end of their own.
+        let is_heard = self.is_free
+            && framing == Framing::Events
+            && status.is_success()
+            && matches!(ended, AnswerEnd::ClientLeft);
+        if outlet.is_gone() && !is_heard {
             self.note_departure(outlet.has_begun().then_some(arriving.sent as u64));
         }
         let Arriving { body, chunks, sent, .. } = arriving;
@@ -292,7 +306,9 @@ impl LiveExchange<'_> {
         let rest = Bytes::from(body).slice(sent..end);
         let dialect = self.asked.dialect;
         let recorded = match &ended {
-            AnswerEnd::Whole => {
+            AnswerEnd::Whole | AnswerEnd::ClientLeft
+                if is_heard || matches!(ended, AnswerEnd::Whole) =>
+            {
                 let headers = response.headers();
                 match kept.whole(self.asked, status, headers, &masks) {
                     (kept, UpstreamReading::Answer(response)) => {
@@ -308,7 +324,7 @@ impl LiveExchange<'_> {
                 let (kept, text) = kept.with_partial_text(dialect, &masks);
                 self.record_failure(ticket, failure, true, &kept.of_failure(text)).await
             }
-            AnswerEnd::ClientLeft => {
+            AnswerEnd::Whole | AnswerEnd::ClientLeft => {
                 let why = "the client left, and the answer did not end in time";
                 let failure = Failure::new(FailureKind::Timeout, why);
                 let (kept, text) = kept.with_partial_text(dialect, &masks);
@@ -317,6 +333,7 @@ impl LiveExchange<'_> {
         };
         match (recorded, ended) {
             (Ok(()), AnswerEnd::Whole) => outlet.end(rest).await,
+            (Ok(()), AnswerEnd::ClientLeft) if is_heard => outlet.end(rest).await,
             (Ok(()), AnswerEnd::Broken(_) | AnswerEnd::ClientLeft) => outlet.break_off(rest).await,
             // Bytes that are not on disk are not let through.
             (Err(_), _) => outlet.break_off(Bytes::new()).await,
@@ -350,7 +367,13 @@ impl LiveExchange<'_> {
                     long = None;
                     continue;
                 }
+                () = self.session.work.closed(), if self.is_free && arriving.framing == Framing::Events => {
+                    return AnswerEnd::ClientLeft;
+                }
                 () = outlet.wait_for_departure(), if !left => {
+                    if self.is_free {
+                        return AnswerEnd::ClientLeft;
+                    }
                     left = true;
                     self.note_departure(outlet.has_begun().then_some(arriving.sent as u64));
                     deadline = deadline.or(Some(Instant::now() + AFTER_CLIENT));

@@ -1,5 +1,5 @@
 //! `POST /_retold/facts`, `/_retold/decisions` and `/_retold/marks`: the facts that a program reports, its decisions about
-//! answers, and its state.
+//! answers, and its state. `POST /_retold/part` says which part of the program begins, whose name its calls begin with.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use hyper::http::{Method, StatusCode};
 use retold::decide::REPORTED;
 use retold::escaping::printable;
 use retold::event::{DecidedBy, DecisionDetails, Event, MarkRecorded};
-use retold::id::{CallPath, RunId, Sample, Seq, StateDigest};
+use retold::id::{CallPath, IdError, RunId, Sample, Seq, StateDigest};
 use retold::log::LogError;
 use retold::model::providers::OTHER;
 use retold::prompt::{canonical, hash_of};
@@ -31,6 +31,8 @@ const FACTS: &str = "facts";
 const DECISIONS: &str = "decisions";
 /// Where marks are reported.
 const MARKS: &str = "marks";
+/// Where it is said which part of the program begins.
+const PART: &str = "part";
 
 /// The longest name, lane or method.
 const LONGEST_NAME: usize = 200;
@@ -79,6 +81,13 @@ struct ReportedMark {
     state: Value,
 }
 
+/// The part of a program that begins; without a name, it is in none.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReportedPart {
+    name: Option<String>,
+}
+
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "the name of an answer, or a list of such names")]
 enum OneOrMany {
@@ -91,7 +100,7 @@ enum OneOrMany {
 enum ReportError {
     #[error(
         "there is no /_retold/{0}: facts are sent with POST /_retold/facts, decisions with POST /_retold/decisions, \
-         marks with POST /_retold/marks"
+         marks with POST /_retold/marks, and the part of the program that begins with POST /_retold/part"
     )]
     Place(String),
     #[error("{0} /_retold/{1}: use POST, with JSON")]
@@ -186,13 +195,16 @@ async fn record_report(
     method: &Method,
     body: Option<Bytes>,
 ) -> Result<Value, ReportError> {
-    if ![FACTS, DECISIONS, MARKS].contains(&place) {
+    if ![FACTS, DECISIONS, MARKS, PART].contains(&place) {
         return Err(ReportError::Place(printable(place, LONGEST_NAME)));
     }
     if *method != Method::POST {
         return Err(ReportError::Method(method.clone(), place.to_owned()));
     }
     let body = body.ok_or_else(|| ReportError::TooLong(place.to_owned()))?;
+    if place == PART {
+        return begin_part(session, read(place, &body, A_PART)?);
+    }
     let mut outcome = match place {
         FACTS => fact(session, read(place, &body, FACT)?)?,
         MARKS => mark(session, read(place, &body, MARK)?)?,
@@ -244,6 +256,13 @@ async fn record_report(
     Ok(json!({"id": id, "recorded": is_recorded}))
 }
 
+/// Lets the calls of all requests from now on begin with the name of a part. Nothing is recorded of it but these names.
+fn begin_part(session: &Session, part: ReportedPart) -> Result<Value, ReportError> {
+    let wrong = |error: IdError| ReportError::Field { field: "name", reason: error.to_string() };
+    *lock(&session.part) = part.name.map(CallPath::new).transpose().map_err(wrong)?;
+    Ok(json!({"id": null, "recorded": false}))
+}
+
 /// Takes out the parts that are not stored.
 fn redact(session: &Session, outcome: &mut ReportedOutcome) {
     let redaction = &session.rules.redaction;
@@ -269,6 +288,8 @@ fn redact(session: &Session, outcome: &mut ReportedOutcome) {
 const FACT: &str = r#"For example: {"name": "score", "value": 3, "lane": "player 1"}"#;
 const DECISION: &str =
     r#"For example: {"name": "vote", "value": "yes", "response": X-RETOLD-RESPONSE-OF-THE-ANSWER}"#;
+
+const A_PART: &str = r#"For example: {"name": "test_capitals/France"}"#;
 
 const MARK: &str = r#"For example: {"name": "round 3", "state": {"scores": [3, 1]}}"#;
 
@@ -387,7 +408,12 @@ fn answer(session: &Session, name: &str) -> Result<ReportedAnswer, ReportError> 
         sample: given.sample,
     };
     let Some(seq) = address(session, name)? else {
-        let given = lock(&session.given).by_name(name).cloned();
+        // The name of a call as the program knows it: without that of the part.
+        let within = lock(&session.part).as_ref().map(|part| format!("{part}/{name}"));
+        let mut all = lock(&session.given);
+        let within = within.and_then(|name| all.by_name(&name).ok().cloned());
+        let given = within.map_or_else(|| all.by_name(name).cloned(), Ok);
+        drop(all);
         return match given {
             Ok(given) => Ok(found(given)),
             Err(NotOne::Unknown) => Err(unknown()),

@@ -5,7 +5,7 @@
 use std::sync::{Arc, Mutex};
 
 use retold::event::RunOutcome;
-use retold::id::RunId;
+use retold::id::{CallPath, RunId};
 use retold::log::{Log, LogError};
 use retold::run::{Budget, OutcomeLanes, Recorder, RecorderError, how_it_ended};
 use tokio::sync::Semaphore;
@@ -83,6 +83,8 @@ pub struct Session {
     /// The decisions and facts that are recorded and were not reported yet. Held while the log is read, and while new ones
     /// are recorded.
     pub(crate) lanes: Mutex<OutcomeLanes>,
+    /// The part of the program that is running, such as a test: the calls of all requests begin with it.
+    pub(crate) part: Mutex<Option<CallPath>>,
     pub(crate) long_answers: Semaphore,
 }
 
@@ -115,6 +117,7 @@ impl Session {
             counts: SessionCounts::default(),
             recorder: SessionRecorder::new(recorder),
             lanes: Mutex::new(lanes),
+            part: Mutex::default(),
             long_answers: Semaphore::new(LONG_ANSWERS),
         }))
     }

@@ -12,6 +12,7 @@ use crate::lock::lock;
 pub struct SessionWork {
     state: Mutex<WorkState>,
     idle: Notify,
+    closed: Notify,
 }
 
 #[derive(Default)]
@@ -50,6 +51,17 @@ impl SessionWork {
     /// Refuses new requests; those in flight are finished.
     pub fn close(&self) {
         lock(&self.state).is_closed = true;
+        self.closed.notify_waiters();
+    }
+
+    /// Waits until new requests are refused.
+    pub(crate) async fn closed(&self) {
+        let closed = self.closed.notified();
+        tokio::pin!(closed);
+        closed.as_mut().enable();
+        if !lock(&self.state).is_closed {
+            closed.await;
+        }
     }
 
     /// Notes that the program died, and with it all its clients.

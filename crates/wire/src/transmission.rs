@@ -93,7 +93,11 @@ const HEADERS: &[&str] = &[
     "etag",
     "link",
     "allow",
+    MCP_SESSION,
 ];
+
+/// The id of a session of MCP, without which its client does not go on. A digest of it is stored, which opens no session.
+pub(crate) const MCP_SESSION: &str = "mcp-session-id";
 
 /// Whether a header of an answer is kept.
 pub(crate) fn is_kept(name: &str) -> bool {

@@ -100,9 +100,13 @@ fn a_fork_with_another_moderator() {
         assert_eq!(lane["what"], "prompt");
         assert!(lane["diff"].as_str().unwrap().contains("+Be brief and blunt."), "{lane}");
     }
+    let changes = found["changes"].as_array().unwrap();
+    assert_eq!(changes.len(), 1, "what follows from other answers is no change: {changes:?}");
+    assert!(changes[0]["calls"].as_u64().unwrap() >= 10, "{changes:?}");
     assert_eq!(found["first"]["call"], place_of_fork);
     assert_eq!(found["state"][0]["mark"], "phase_7", "{}", found["state"]);
     let said = place.run(&format!("diff {parent} latest --most 400")).out;
+    assert!(said.contains("{+") && said.contains("Be brief and blunt."), "{said}");
     let setting = said.lines().find(|line| line.contains("adversarial_moderator.text")).unwrap();
     let (one, other) = setting.split_once(" -> ").unwrap();
     assert!(other.contains("Be brief and blunt."), "{setting}");

@@ -64,20 +64,14 @@ fn two_runs_of_a_program_with_one_changed_prompt() {
         text.contains("no figures: they need decisions that are numbers or a few names"),
         "{text}"
     );
-    // A call without a name is named after its prompt: with another prompt, it is another call.
+    // A call without a name is named after its prompt, and found by the words that are the same.
     let third = recorded(&place, &server, ["What is the capital of France?", "Peru"]);
     let (diff, _) = place.json(&format!("diff {one} {third}"));
     let counts =
         ["one", "other", "both", "same_prompt", "same_answer"].map(|key| count(&diff, key));
-    assert_eq!(counts, [3, 3, 2, 2, 2], "{}", diff["calls"]);
-    let mut what: Vec<&str> = diff["lanes"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|lane| lane["what"].as_str().unwrap())
-        .collect();
-    what.sort_unstable();
-    assert_eq!(what, ["only_in_one", "only_in_other"]);
+    assert_eq!(counts, [3, 3, 3, 2, 2], "{}", diff["calls"]);
+    let what = diff["lanes"].as_array().unwrap().iter().map(|lane| lane["what"].as_str().unwrap());
+    assert_eq!(what.collect::<Vec<_>>(), ["prompt"]);
     // The same program again is the same run.
     let again = recorded(&place, &server, ["What is the capital of France?", "Spain"]);
     let (diff, code) = place.json(&format!("diff {one} {again}"));
@@ -118,7 +112,56 @@ fn an_import_against_a_run() {
     let other = record(["Name the capital of France.", "Spain"]);
     let (diff, _) = place.json(&format!("diff {import} {other}"));
     let counts = ["one", "other", "both", "same_answer"].map(|key| count(&diff, key));
-    assert_eq!(counts, [3, 3, 2, 2], "{}", diff["calls"]);
+    assert_eq!(counts, [3, 3, 3, 2], "{}", diff["calls"]);
+}
+
+/// Asks forty people without naming the calls, the last first if it is told so.
+const CROWD: &str = r#"
+import json, os, sys, urllib.request
+
+people = [f"You are person {n}, aged {20 + n}, of district {n % 4}." for n in range(40)]
+for who in people[::-1] if sys.argv[2:] else people:
+    text = f"{who} Shall the town build a {sys.argv[1]}? Say yes or no."
+    body = json.dumps({"model": "m", "messages": [{"role": "user", "content": text}]}).encode()
+    headers = {"content-type": "application/json", "authorization": "Bearer " + os.environ["OPENAI_API_KEY"]}
+    urllib.request.urlopen(urllib.request.Request(os.environ["OPENAI_BASE_URL"] + "/chat/completions", body, headers)).read()
+print("asked")
+if sys.argv[1] == "pool":
+    text = "Is there anything that nobody has said?"
+    body = json.dumps({"model": "m", "messages": [{"role": "user", "content": text}]}).encode()
+    urllib.request.urlopen(urllib.request.Request(os.environ["OPENAI_BASE_URL"] + "/chat/completions", body, headers)).read()
+"#;
+
+#[test]
+fn a_prompt_that_changed_in_all_calls_is_one_change_with_its_words() {
+    let (place, server) = (Place::new(), Server::handler(answer));
+    let record = |words: &[&str]| {
+        let program = [&["python3", "-c", CROWD], words].concat();
+        let said = super::record(&place, "--quiet", &server.base_url(), &program);
+        assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+        place.json("show latest").0["run"].as_str().unwrap().to_owned()
+    };
+    let one = record(&["library"]);
+    let other = record(&["pool", "backwards"]);
+    let (diff, code) = place.json(&format!("diff {one} {other}"));
+    let counts = ["one", "other", "both", "same_prompt"].map(|key| count(&diff, key));
+    assert_eq!((code, counts), (1, [40, 41, 40, 0]), "{}", diff["calls"]);
+    let changes = diff["changes"].as_array().unwrap();
+    assert_eq!((changes.len(), &changes[0]["calls"]), (1, &40.into()), "{changes:?}");
+    let text = place.run(&format!("diff {one} {other}")).out;
+    let shown = "\n40 calls have another prompt: message 1 (user)\n  You are person 0, aged 20, of district 0. Shall the town \
+        build a [-library?-]{+pool?+} Say yes or no.\nthe first of them is openai.chat/";
+    assert!(text.contains(shown), "{text}");
+    assert_eq!(text.matches("\nlane ").count(), 1, "{text}");
+    assert!(text.contains("is only in the second run"), "{text}");
+    // Two of forty people are asked in other words than the rest.
+    let two = CROWD.replace("Say yes or no.", "{'Decide.' if who[15:17] in ('7,', '8,') else 'Say yes or no.'}");
+    let said = super::record(&place, "--quiet", &server.base_url(), &["python3", "-c", &two, "library"]);
+    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+    let (diff, _) = place.json(&format!("diff {one} latest"));
+    let changes = diff["changes"].as_array().unwrap();
+    assert_eq!((changes.len(), &changes[0]["calls"]), (1, &2.into()), "{changes:?}");
+    assert_eq!(count(&diff, "same_prompt"), 38);
 }
 
 /// What fits a program's run is said, and not what fits a study's.

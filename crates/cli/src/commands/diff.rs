@@ -15,10 +15,10 @@ use crate::views::differing::where_they_differ;
 use crate::views::facts::{EXCERPT, facts_text, more};
 use crate::views::run_figures;
 use retold::compare::{
-    CallDifference, CallPlace, Comparison, DecisionPlace, LaneDifference, RunSide,
-    SettingDifference, compare,
+    CallDifference, CallPlace, ChangedCalls, Comparison, DecisionPlace, LaneDifference,
+    PromptChange, RunSide, SettingDifference, compare_each,
 };
-use retold::escaping::printable;
+use retold::escaping::{inert_lines, printable};
 use retold::event::{Event, ForkedFrom, RunStarted};
 use retold::id::{RunId, Seq};
 use retold::log::Reader;
@@ -30,10 +30,11 @@ use retold_figures::FigureTable;
 ///
 /// Calls are aligned by name and sample, facts by the call that caused them, so the two need not be
 /// of equal length: a fork and its parent, two runs of one config, two imports, or two runs of one
-/// program. Unnamed calls of programs are named after their prompts.
+/// program. Unnamed calls of programs are named after their prompts; those that only one run has are aligned by the words
+/// that they share.
 ///
-/// Shows the first difference of each lane (a participant, a dialogue, a puzzle), with the diff of
-/// the prompts, and the figures that `stats` leads with, of both runs with 95 % intervals, their difference and its p.
+/// Shows each change of the prompts once, with its words and the number of calls that have it, the first difference of each
+/// other lane (a participant, a dialogue, a puzzle), and the figures that `stats` leads with, of both runs with 95 % intervals, their difference and its p.
 /// If the runs have the same seed, what clusters of the same name have in common cancels out. With other
 /// seeds, these may be different people, and the difference is unpaired. Exit code 1 if anything
 /// differs but settings and versions.
@@ -43,7 +44,7 @@ pub(crate) struct Args {
     one: String,
     /// The second run or recording.
     other: String,
-    /// How many settings, lanes and facts to list as text; --json lists all.
+    /// How many settings, changes, lanes and facts to list as text; --json lists all.
     #[arg(long, value_name = "N", default_value_t = 20)]
     most: usize,
 }
@@ -51,6 +52,8 @@ pub(crate) struct Args {
 /// A comparison, with what is read of both logs to show it.
 struct ComparedRuns {
     comparison: Comparison,
+    /// Each change of prompts.
+    changes: Vec<PromptChange>,
     /// Of each lane: how the prompts differ, or what else does.
     lanes: Vec<LaneDiff>,
     figures: Vec<FigureTable>,
@@ -83,17 +86,20 @@ fn compare_runs(runs: [RunSelection; 2], global: &Global) -> Result<ComparedRuns
     let (mut first, mut second) = (one.checked_reader()?, other.checked_reader()?);
     let started =
         [select::run_start(&mut first, one.run)?, select::run_start(&mut second, other.run)?];
-    let comparison = compare(
+    let mut changed = ChangedCalls::default();
+    let comparison = compare_each(
         RunSide { reader: &mut first, run: one.run },
         RunSide { reader: &mut second, run: other.run },
+        &mut |compared| changed.note(&compared),
     )?;
+    let changes = changed.changes(&comparison, &mut first, &mut second)?;
     let mut lanes = Vec::new();
     for (place, lane) in comparison.lanes.iter().enumerate() {
         let diff = diff_text(lane, &mut first, one.run, &mut second, other.run)?;
         lanes.push(LaneDiff { place, diff });
     }
     let figures = leading(&runs, global)?;
-    Ok(ComparedRuns { comparison, lanes, figures, started })
+    Ok(ComparedRuns { comparison, changes, lanes, figures, started })
 }
 
 /// How a call differs: the diff of its prompts, or both answers, or both decisions.
@@ -159,6 +165,7 @@ impl ComparedRuns {
                 lane.set("diff", json!(diff));
             }
         }
+        object.set("changes", json!(self.changes));
         object.set("identical", json!(comparison.is_identical()));
         object.set("first", json!(comparison.first()));
         object.set("figures", json!(self.figures));
@@ -212,6 +219,7 @@ impl ComparedRuns {
             group_digits(self.lanes.len() as u64)
         );
         text.push_str(&run_figures::decider_notes(&self.comparison.deciders));
+        self.changes(most, &mut text);
         self.lanes(most, &mut text);
         facts_text(facts, ["in the first run", "in the second"], most, &mut text);
         self.ends(&mut text);
@@ -242,8 +250,38 @@ impl ComparedRuns {
         more(settings.len(), most, text);
     }
 
+    /// Each change of prompts once, with its words.
+    fn changes(&self, most: usize, text: &mut String) {
+        for PromptChange { words, calls, call, sample, one, other } in
+            self.changes.iter().take(most)
+        {
+            let have = if *calls == 1 { "has" } else { "have" };
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                text,
+                "\n{} {have} another prompt: {}",
+                count_of(*calls, "call"),
+                words.of
+            );
+            for line in shorten(&inert_lines(&words.text())).lines() {
+                let _ = writeln!(text, "  {line}");
+            }
+            let first = if *calls == 1 { "it is" } else { "the first of them is" };
+            let (one, other) = (one.request, other.request);
+            let _ = writeln!(text, "{first} {call}#{sample} (seq {one} and seq {other})");
+        }
+        if self.changes.len() > most {
+            let more = self.changes.len() - most;
+            let _ = writeln!(text, "\nand {more} more changes of prompts: --most N or --json");
+        }
+    }
+
     fn lanes(&self, most: usize, text: &mut String) {
-        let groups = alike(&self.lanes, |shown| self.key(shown));
+        // Prompts have been shown.
+        let of_prompts =
+            |lane: &&LaneDiff| self.comparison.lanes[lane.place].what == CallDifference::Prompt;
+        let others: Vec<&LaneDiff> = self.lanes.iter().filter(|lane| !of_prompts(lane)).collect();
+        let groups = alike(&others, |shown| self.key(shown));
         let all = groups.len();
         for group in groups.into_iter().take(most) {
             let Some((first, others)) = group.split_first() else { continue };

@@ -10,7 +10,7 @@ use crate::output::Output;
 use crate::runs::changes::{changed_settings, place_of};
 use crate::runs::fork::{Forking, fork};
 use crate::runs::program::{
-    self, Destinations, InterceptArgs, MatchingArgs, ProcessArgs, ProgramCommand,
+    self, Destinations, InterceptArgs, MatchingArgs, ProcessArgs, ProgramCommand, ProgramFork,
 };
 use crate::select;
 use retold::audit::Target;
@@ -18,7 +18,7 @@ use retold::event::{Event, RunStarted};
 use retold::exchange::lost_events;
 use retold::id::RunId;
 use retold::log::{Reader, RunEvents};
-use retold::run::latest_start;
+use retold::run::{latest_start, new_run_name};
 use retold_wire::PROGRAM;
 
 /// Record a new run that shares the beginning of another.
@@ -33,6 +33,9 @@ use retold_wire::PROGRAM;
 pub(crate) struct Args {
     /// The run: first digits of its id, its name, or `latest`.
     run: String,
+    /// For a program's run: a name for the fork, as for `record`.
+    #[arg(long, requires = "command", value_parser = new_run_name)]
+    name: Option<String>,
     /// Share only the answers before this place: a call, CALL#SAMPLE, or a seq.
     #[arg(long, value_name = "PLACE")]
     at: Option<Target>,
@@ -70,6 +73,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let Args {
         run,
+        name,
         at,
         settings: overrides,
         prompts,
@@ -86,15 +90,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         let destinations = Destinations { upstreams, intercept };
         let command = ProgramCommand { is_hidden, ..process.program(command) };
         let budget = model.budget();
-        return program::fork(
-            &run,
-            &matching,
-            retry_failed,
-            &destinations,
-            budget,
-            command,
-            global,
-        );
+        let fork = ProgramFork { of: &run, name, matching: &matching, retry_failed };
+        return program::fork(fork, &destinations, budget, command, global);
     }
     let selected = select::run(global, &run)?;
     let mut reader = selected.log.reader()?;

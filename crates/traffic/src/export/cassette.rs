@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use retold::event::{AttemptDetails, Labels};
+use retold::event::{AttemptDetails, ClientLeft, Event, Labels};
 use retold::id::{CallPath, RunId, Sample, Seq};
-use retold::log::{LogError, Reader};
+use retold::log::{LogError, Reader, RunEvents};
 use retold::model::providers::DIALECTS;
 use retold::prompt::Request;
-use retold_wire::{ProgramSettings, RestoredBody, RestoredRequest, Transmission, restore};
+use retold_wire::{BodyEnd, ProgramSettings, RestoredBody, RestoredRequest, Transmission, restore};
 use serde_json::Value as Json;
 
 use super::block_yaml::YamlBlock;
@@ -34,6 +34,9 @@ const FLEETING: &[&str] = &[
     "etag",
 ];
 
+/// The time after which a client left is rounded up to as many milliseconds, so that recording again gives the same.
+const ROUNDED: u64 = 100;
+
 /// The fields that come first in a request, because they say most about it.
 const FIRST: &[&str] = &["model", "role", "type", "name"];
 
@@ -47,9 +50,12 @@ struct CassetteExchange {
     answers: Vec<CassetteAnswer>,
 }
 
-enum CassetteAnswer {
-    Http { kept: Transmission, body: Vec<u8> },
-    Failed(AttemptDetails),
+/// What a client got, and if that was no answer, why not; `left` says how it hung up, if it did.
+struct CassetteAnswer {
+    kept: Transmission,
+    body: Vec<u8>,
+    failed: Option<AttemptDetails>,
+    left: Option<ClientLeft>,
 }
 
 /// The order of exchanges: short dialogues before long ones, then by question.
@@ -72,9 +78,11 @@ pub fn export_cassette<E: From<ExportError> + From<LogError>>(
     let mut notes = Notes::default();
     let mut all: BTreeMap<CassettePlace, CassetteExchange> = BTreeMap::new();
     let mut places: BTreeMap<Seq, CassettePlace> = BTreeMap::new();
+    let mut departures = departures(reader, run)?;
     each::<E>(reader, run, &mut notes, |reader, answered, notes| {
         let place = format!("seq {}", answered.seq);
         let Some(answer) = answer(&answered, &place, notes) else { return Ok(()) };
+        let answer = CassetteAnswer { left: departures.remove(&answered.seq), ..answer };
         if let Some(exchange) = places.get(&answered.question).and_then(|at| all.get_mut(at)) {
             exchange.answers.push(answer);
             return Ok(());
@@ -133,16 +141,35 @@ fn rules(settings: &ProgramSettings, block: &mut YamlBlock) {
 }
 
 fn answer(answered: &QuestionOutcome, place: &str, notes: &mut Notes) -> Option<CassetteAnswer> {
-    if let ExportedOutcome::Failed(details) = &answered.outcome
-        && answered.outcome.is_unanswered()
-    {
-        return Some(CassetteAnswer::Failed(details.clone()));
-    }
     let (kept, body) = answered.outcome.transmission(place, notes)?;
-    if kept.end.is_some() {
-        notes.add("that an answer was broken off: it is sent to its end", place);
+    let failed = match &answered.outcome {
+        ExportedOutcome::Failed(details) if answered.outcome.is_unanswered() => {
+            Some(details.clone())
+        }
+        _ => None,
+    };
+    Some(CassetteAnswer { kept, body, failed, left: None })
+}
+
+/// How clients left, by the attempts that they did not wait for.
+fn departures(reader: &mut dyn Reader, run: RunId) -> Result<BTreeMap<Seq, ClientLeft>, LogError> {
+    let (mut attempts, mut found) = (BTreeMap::new(), BTreeMap::new());
+    let mut events = RunEvents::new(run);
+    while let Some(stored) = events.next(reader)? {
+        match stored.event()? {
+            Event::ResponseReceived(it) => attempts.insert(it.request, stored.seq),
+            Event::AnswerReused(it) => attempts.insert(it.request, stored.seq),
+            Event::AttemptFailed(it) => attempts.insert(it.request, stored.seq),
+            Event::ClientLeft(left) => {
+                if let Some(attempt) = attempts.get(&left.request) {
+                    found.insert(*attempt, left);
+                }
+                continue;
+            }
+            _ => continue,
+        };
     }
-    Some(CassetteAnswer::Http { kept, body })
+    Ok(found)
 }
 
 fn place_of(answered: &QuestionOutcome, asked: &Request) -> CassettePlace {
@@ -189,28 +216,44 @@ fn write(block: &mut YamlBlock, exchange: &CassetteExchange) {
             RestoredBody::Bytes(bytes) => body(block, bytes),
         }
     });
-    block.items("answers", answers, |block, answer| match answer {
-        CassetteAnswer::Http { kept, body: bytes } => {
-            let status = u64::from(kept.status);
-            block.field("status", &LocatedValue::new(Value::Number(status.into())));
-            let lasting = |(name, _): &&(String, String)| {
-                !FLEETING.iter().any(|begin| name.starts_with(begin))
-            };
-            let lasting: Vec<_> = kept.headers.iter().filter(lasting).cloned().collect();
-            headers(block, &lasting);
-            match std::str::from_utf8(bytes).ok().and_then(JsonStyle::recognise) {
-                Some((style, value)) => {
-                    block.field("json", &value);
-                    block.text("layout", &style.name());
-                }
-                None => body(block, bytes),
+    block.items("answers", answers, write_answer);
+}
+
+fn write_answer(block: &mut YamlBlock, answer: &CassetteAnswer) {
+    let CassetteAnswer { kept, body: bytes, failed, left } = answer;
+    let number = |number: u64| LocatedValue::new(Value::Number(number.into()));
+    if let Some(details) = failed {
+        block.text("failure", &details.failure);
+        block.text("error", &details.error);
+        if details.gave_up {
+            block.field("gave_up", &LocatedValue::new(Value::Bool(true)));
+        }
+    }
+    block.field("status", &number(kept.status.into()));
+    let lasting =
+        |(name, _): &&(String, String)| !FLEETING.iter().any(|begin| name.starts_with(begin));
+    let lasting: Vec<_> = kept.headers.iter().filter(lasting).cloned().collect();
+    headers(block, &lasting);
+    match std::str::from_utf8(bytes).ok().and_then(JsonStyle::recognise) {
+        Some((style, value)) => {
+            block.field("json", &value);
+            block.text("layout", &style.name());
+        }
+        None => body(block, bytes),
+    }
+    match kept.end {
+        Some(BodyEnd::BrokenOff) => block.text("end", "broken_off"),
+        Some(BodyEnd::ClientLeft) => block.text("end", "client_left"),
+        None => {}
+    }
+    if let Some(left) = left {
+        block.fields("client_left", |block| {
+            block.field("after_ms", &number(left.after_ms.div_ceil(ROUNDED) * ROUNDED));
+            if let Some(bytes) = left.bytes {
+                block.field("bytes", &number(bytes));
             }
-        }
-        CassetteAnswer::Failed(details) => {
-            block.text("failure", &details.failure);
-            block.text("error", &details.error);
-        }
-    });
+        });
+    }
 }
 
 /// Headers of one name are one list.

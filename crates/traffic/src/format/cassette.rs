@@ -1,10 +1,11 @@
 //! Cassettes of retold itself: see `export::export_cassette`, which writes them.
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue};
-use retold::event::Labels;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use retold::event::{AttemptDetails, Labels};
 use retold::model::FailureKind;
-use retold_wire::{CALL, Incoming, Rules};
+use retold_wire::{BodyEnd, CALL, Incoming, Rules, Transmission, is_kept};
+use serde_json::json;
 
 use super::Placed;
 use crate::error::FileProblem;
@@ -132,29 +133,82 @@ fn answer(
     place: &str,
     notes: &mut Notes,
 ) -> Result<TrafficAnswer, FileProblem> {
+    let answer = whole_or_broken(node, place, notes)?;
+    let Some(left) = node.get("client_left") else { return Ok(answer) };
+    let after_ms = number(left, "after_ms")?.ok_or(FileProblem::Missing("after_ms"))?;
+    Ok(TrafficAnswer::Left { answer: Box::new(answer), after_ms, bytes: number(left, "bytes")? })
+}
+
+/// An answer, or a failed attempt with what the client got of it.
+fn whole_or_broken(
+    node: &LocatedValue,
+    place: &str,
+    notes: &mut Notes,
+) -> Result<TrafficAnswer, FileProblem> {
+    let status_of = |node| number(node, "status")?.ok_or(FileProblem::Missing("status"));
     if node.get("failure").is_some() {
-        let failure = text(node, "failure")?;
+        let (failure, error) = (text(node, "failure")?, text(node, "error")?);
         let known = serde_json::from_value(failure.into()).unwrap_or(FailureKind::Connection);
-        return Ok(failed_attempt(known, failure, text(node, "error")?));
+        if node.get("status").is_none() {
+            return Ok(failed_attempt(known, failure, error));
+        }
+        let headers = headers_of(node, place, notes)?;
+        let header = |(name, value): (&HeaderName, &HeaderValue)| {
+            let value = value.to_str().ok().filter(|_| is_kept(name))?;
+            Some((name.as_str().to_owned(), value.to_owned()))
+        };
+        let end = node.get("end").map(body_end).transpose()?;
+        let kept = Transmission {
+            status: status(status_of(node)?)?.as_u16(),
+            headers: headers.iter().filter_map(header).collect(),
+            end,
+            ..Transmission::default()
+        };
+        let kept = kept.with_body(&answered_body(node)?, &[], "");
+        return Ok(TrafficAnswer::Failed(AttemptDetails {
+            attempt: 0,
+            error: error.to_owned(),
+            failure: known.as_str().to_owned(),
+            gave_up: matches!(node.get("gave_up").map(|it| &it.value), Some(Value::Bool(true))),
+            from: None,
+            http: Some(json!(kept)),
+            retry_after_ms: None,
+            status: None,
+        }));
     }
-    let code = match node.get("status").map(|node| &node.value) {
-        Some(Value::Number(code)) => code.as_u64().unwrap_or_default(),
-        _ => return Err(FileProblem::Missing("status")),
-    };
-    let body = match node.get("json") {
+    let status = status(status_of(node)?)?;
+    let (headers, body) = (headers_of(node, place, notes)?, answered_body(node)?);
+    Ok(match node.get("end").map(body_end).transpose()? {
+        Some(BodyEnd::ClientLeft) => TrafficAnswer::Heard { status, headers, body },
+        _ => TrafficAnswer::Http { status, headers, body },
+    })
+}
+
+fn body_end(node: &LocatedValue) -> Result<BodyEnd, FileProblem> {
+    let name = node.text().ok_or_else(|| kind("end", node, "a text"))?;
+    serde_json::from_value(name.into())
+        .map_err(|_| FileProblem::Value { what: "an end of a body", found: name.to_owned() })
+}
+
+fn number(node: &LocatedValue, name: &'static str) -> Result<Option<u64>, FileProblem> {
+    match node.get(name).map(|it| (&it.value, it)) {
+        None => Ok(None),
+        Some((Value::Number(number), _)) if number.is_u64() => Ok(number.as_u64()),
+        Some((_, other)) => Err(kind(name, other, "a whole number")),
+    }
+}
+
+/// The body of an answer, in the layout in which it came.
+fn answered_body(node: &LocatedValue) -> Result<Bytes, FileProblem> {
+    match node.get("json") {
         Some(json) => {
             let layout = text(node, "layout")?;
             let unknown =
                 || FileProblem::Value { what: "a layout of JSON", found: layout.to_owned() };
-            Bytes::from(JsonStyle::by_name(layout).ok_or_else(unknown)?.text(json))
+            Ok(Bytes::from(JsonStyle::by_name(layout).ok_or_else(unknown)?.text(json)))
         }
-        None => body(node)?,
-    };
-    Ok(TrafficAnswer::Http {
-        status: status(code)?,
-        headers: headers_of(node, place, notes)?,
-        body,
-    })
+        None => body(node),
+    }
 }
 
 fn headers_of(

@@ -233,23 +233,33 @@ pub(crate) fn resume(
     program.go(global)
 }
 
+/// A fork of a program's run.
+pub(crate) struct ProgramFork<'a> {
+    /// The run whose answers it shares.
+    pub(crate) of: &'a str,
+    /// Its own name.
+    pub(crate) name: Option<String>,
+    pub(crate) matching: &'a MatchingArgs,
+    pub(crate) retry_failed: bool,
+}
+
 /// Records a new run of a program that shares what another has.
 pub(crate) fn fork(
-    name: &str,
-    matching: &MatchingArgs,
-    retry_failed: bool,
+    fork: ProgramFork<'_>,
     destinations: &Destinations,
     budget: &BudgetArgs,
     command: ProgramCommand,
     global: &Global,
 ) -> Result<Status, CliError> {
+    let ProgramFork { of, name, matching, retry_failed } = fork;
     let budget = budget.budget()?;
-    let RunSelection { log, run: parent } = select::run(global, name)?;
+    let RunSelection { log, run: parent } = select::run(global, of)?;
     let (settings, rules) = settings_of(&log, parent, &redaction::keys(&global.log)?, |_| {
         format!("fork {}", parent.short(8))
     })?;
     redaction::require_key(parent, &rules)?;
     let rules = rules.adding(matching.added_rules()?)?;
+    nameable(name.as_deref(), &rules)?;
     let watch = destinations.intercept.watch;
     let named = destinations.of_more(&log, parent, &settings, command.process)?;
     let flags = flags(matching, retry_failed, watch);
@@ -261,8 +271,8 @@ pub(crate) fn fork(
         command: words_to_record(&command, &rules),
         imported: None,
         intercept: hosts.as_ref().map(|hosts| hosts.keys().cloned().collect()),
-        // The name still means the run that was given it.
-        name: None,
+        // Without one: the name of the other run still means that.
+        name,
         upstreams: names,
         urls: recorded_urls(urls, &rules),
         rules: rules.as_recorded().clone(),

@@ -23,7 +23,7 @@ pub(crate) use args::{
     RulesArgs,
 };
 pub(crate) use child::found_in_path;
-pub(crate) use commands::{ProgramRecording, fork, record, replay, resume};
+pub(crate) use commands::{ProgramFork, ProgramRecording, fork, record, replay, resume};
 pub(crate) use destinations::Destinations;
 pub(crate) use keys::without_keys;
 pub(crate) use next::{command as next_command, import as import_command, needs_command};

@@ -5,19 +5,20 @@ mod words;
 use std::collections::BTreeMap;
 
 use retold::compare::{
-    CallDifference, CallPlace, ComparedCall, Comparison, DecisionPlace, RunSide, SameOutcome,
-    compare_each,
+    CallDifference, CallPlace, ChangedCalls, ComparedCall, Comparison, DecisionPlace, PromptChange,
+    RunSide, SameOutcome, compare_each,
 };
 use retold::decided::DeciderDifference;
 use retold::escaping::printable;
 use retold::event::Event;
 use retold::id::{RunId, Seq};
 use retold::log::{LogError, Reader};
+use retold::text_diff::WordDifference;
 use retold_study::studies::Studies;
 use serde::Serialize;
 use serde_json::Value;
 
-use self::words::{WordDifference, words};
+use self::words::words;
 use super::{PageReply, PageRequest};
 use crate::computed::{CallPair, RunComparison};
 use crate::error::PageError;
@@ -30,6 +31,9 @@ const MOST: usize = 60;
 
 /// The most settings that are listed.
 const MOST_SETTINGS: usize = 100;
+
+/// The most changes of prompts that are listed.
+const MOST_CHANGES: usize = 20;
 
 /// What can be listed: its name in a query, and for people.
 const GROUPS: [(Option<CallDifference>, &str, &str); 6] = [
@@ -85,6 +89,9 @@ struct ComparePage {
     figures: Vec<FigureTableView>,
     /// Why there are none.
     no_figures: Option<String>,
+    /// Each change of prompts, with how many calls have it.
+    changes: Vec<PromptChange>,
+    more_changes: usize,
     settings: Vec<Setting>,
     more_settings: usize,
     rows: Vec<CompareRow>,
@@ -208,6 +215,8 @@ fn fill(
         Ok(figures) => data.figures.clone_from(figures),
         Err(why) => data.no_figures = Some(why.to_string()),
     }
+    data.changes = compared.changes.iter().take(MOST_CHANGES).cloned().collect();
+    data.more_changes = compared.changes.len() - data.changes.len();
     let listed = settings.iter().take(MOST_SETTINGS).map(|setting| Setting {
         key: printable(&setting.path, 200),
         first: setting_text(setting.one.as_ref()),
@@ -289,16 +298,19 @@ fn compare_runs(
     runs: [RunId; 2],
 ) -> Result<RunComparison, LogError> {
     let (mut calls, mut counts) = (Vec::new(), BTreeMap::new());
+    let mut changed = ChangedCalls::default();
     let [first, second] = runs;
     let sides = (
         RunSide { reader: one.as_mut(), run: first },
         RunSide { reader: other.as_mut(), run: second },
     );
     let comparison = compare_each(sides.0, sides.1, &mut |compared| {
+        changed.note(&compared);
         let ComparedCall { call, sample, what, one, other } = compared;
         *counts.entry(key_and_label(what).0).or_default() += 1;
         calls.push(CallPair { call: call.clone(), sample, what, places: [one, other] });
     })?;
+    let changes = changed.changes(&comparison, one.as_mut(), other.as_mut())?;
     let figures = compared_figures(studies, one.as_mut(), first, other.as_mut(), second);
-    Ok(RunComparison { calls, counts, comparison, figures })
+    Ok(RunComparison { calls, counts, comparison, changes, figures })
 }

@@ -1,0 +1,122 @@
+//! Calls of programs whose prompts changed. Such a call is named after what it asks, so that it has another name with each word of it.
+
+use std::collections::BTreeMap;
+
+use super::gather::ComparedRun;
+use crate::id::CallPath;
+use crate::log::{LogError, Reader};
+
+/// The most prompts of one run alone that are paired with those of the other run.
+const MOST: usize = 5_000;
+
+/// In how many prompts a word may be that tells which of them belong together.
+const RARE: usize = 50;
+
+/// The share of their words that two versions of a prompt have in common, at least.
+const ALIKE: f64 = 0.3;
+
+/// A prompt that one run alone has.
+struct LonePrompt<'a> {
+    call: &'a CallPath,
+    /// Its samples, by their places in the run.
+    asked: Vec<usize>,
+    /// Its words, by number.
+    words: Vec<usize>,
+}
+
+/// Which unnamed call of the first run is asked in other words in the second, by the places of both.
+///
+/// Prompts with the most rare words in common belong together, such as those about one participant; in doubt, in the order
+/// in which they were asked.
+pub(super) fn reworded(
+    (first, one): (&ComparedRun, &mut dyn Reader),
+    (second, other): (&ComparedRun, &mut dyn Reader),
+) -> Result<BTreeMap<usize, usize>, LogError> {
+    let (mut gone, mut come) = (lone(first, second), lone(second, first));
+    if gone.is_empty() || come.is_empty() || gone.len().max(come.len()) > MOST {
+        return Ok(BTreeMap::new());
+    }
+    let mut numbers = BTreeMap::new();
+    read_words(first, &mut gone, one, &mut numbers)?;
+    read_words(second, &mut come, other, &mut numbers)?;
+    let mut places: Vec<Vec<usize>> = vec![Vec::new(); numbers.len()];
+    for (at, prompt) in come.iter().enumerate() {
+        prompt.words.iter().for_each(|word| places[*word].push(at));
+    }
+    let mut is_taken = vec![false; come.len()];
+    let mut pairs = BTreeMap::new();
+    for prompt in &gone {
+        let mut scores = vec![0.0_f64; come.len()];
+        for word in &prompt.words {
+            let having = &places[*word];
+            if having.len() <= RARE {
+                having.iter().for_each(|at| scores[*at] += 1.0 / having.len() as f64);
+            }
+        }
+        let mut best: Option<usize> = None;
+        for (at, score) in scores.iter().enumerate() {
+            let is_better = best.is_none_or(|best| *score > scores[best]);
+            if is_better
+                && !is_taken[at]
+                && prompt.call.is_streamed() == come[at].call.is_streamed()
+            {
+                best = Some(at);
+            }
+        }
+        if let Some(at) = best.filter(|at| prompt.is_like(&come[*at])) {
+            is_taken[at] = true;
+            pairs.extend(prompt.asked.iter().copied().zip(come[at].asked.iter().copied()));
+        }
+    }
+    Ok(pairs)
+}
+
+impl LonePrompt<'_> {
+    fn is_like(&self, other: &LonePrompt<'_>) -> bool {
+        let common =
+            self.words.iter().filter(|word| other.words.binary_search(word).is_ok()).count();
+        common as f64 >= ALIKE * self.words.len().max(other.words.len()) as f64
+    }
+}
+
+/// The unnamed calls of a run that another run does not have.
+fn lone<'a>(run: &'a ComparedRun, other: &ComparedRun) -> Vec<LonePrompt<'a>> {
+    let mut found: Vec<LonePrompt<'a>> = Vec::new();
+    let mut by_call: BTreeMap<&CallPath, usize> = BTreeMap::new();
+    for (at, asked) in run.asked.iter().enumerate() {
+        // With fewer samples it has been asked in the same words.
+        if !asked.call.is_unnamed() || other.find(&asked.call, 0).is_some() {
+            continue;
+        }
+        let place = *by_call.entry(&asked.call).or_insert_with(|| {
+            found.push(LonePrompt { call: &asked.call, asked: Vec::new(), words: Vec::new() });
+            found.len() - 1
+        });
+        found[place].asked.push(at);
+    }
+    for prompt in &mut found {
+        prompt.asked.sort_by_key(|at| run.asked[*at].sample);
+    }
+    found
+}
+
+fn read_words(
+    run: &ComparedRun,
+    prompts: &mut [LonePrompt<'_>],
+    reader: &mut dyn Reader,
+    numbers: &mut BTreeMap<String, usize>,
+) -> Result<(), LogError> {
+    for prompt in prompts {
+        let Some(asked) = prompt.asked.first().and_then(|at| run.asked.get(*at)) else { continue };
+        let Some(request) = reader.request(asked.prompt)? else { continue };
+        for (_, text) in request.messages() {
+            for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+                let next = numbers.len();
+                prompt.words.push(*numbers.entry(word.to_owned()).or_insert(next));
+            }
+        }
+        prompt.words.sort_unstable();
+        prompt.words.dedup();
+    }
+    Ok(())
+}
