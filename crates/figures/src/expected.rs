@@ -151,6 +151,7 @@ mod tests {
             lacks_baseline: false,
             shared: 0,
             simulated: 0,
+            judged: Vec::new(),
             has_earlier_facts: false,
             finding: None,
         };

@@ -78,9 +78,14 @@ impl FigureTable {
         let earlier = self.has_earlier_facts.then(|| {
             "facts follow from the decisions that a run made itself, not from those that were accepted since".to_owned()
         });
-        let all =
-            [finding, baseline, earlier, Some(independence), self.few_clusters(), self.strangers()];
-        all.into_iter().flatten().chain(self.narrow_intervals()).collect()
+        let first = [finding, baseline, earlier].into_iter().flatten();
+        let judged = self.judged.iter().map(ToString::to_string);
+        let last = [Some(independence), self.few_clusters(), self.strangers()];
+        first
+            .chain(judged)
+            .chain(last.into_iter().flatten())
+            .chain(self.narrow_intervals())
+            .collect()
     }
 
     /// Why groups of few clusters have no interval, or no test; `None` if all have enough.
