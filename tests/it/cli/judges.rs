@@ -308,12 +308,21 @@ fn a_verdict_that_depends_on_the_order_is_a_tie() {
     shown.push_str(&place.args(&["stats", "pairs", "--figure", "share of polite independent"]).out);
     assert_said!("judges_pairs", shown);
     place.ok(&format!("replay {judged}"));
-    // Two answers that could be the other one of a pair.
-    let label = "against: {item: '0'}";
-    let config = place.read("pairs.yaml").replace("against: {condition: plain}", label);
-    place.write("pairs.yaml", config.replace("name: polite", "name: other"));
-    let said = place.run("score judge pairs --config pairs.yaml --quiet");
-    assert_eq!(said.code, 0, "{}", said.err);
+    // Without the label that makes pairs, each answer of the condition could be the other one.
+    let bare = place.read("answers.jsonl").replace("\"item\":", "\"number\":");
+    let bare: String = bare
+        .lines()
+        .map(|line| {
+            let mut line: Value = serde_json::from_str(line).unwrap();
+            line["label"].as_object_mut().unwrap().remove("number");
+            format!("{line}\n")
+        })
+        .collect();
+    place.write("bare.jsonl", bare);
+    place.ok("import bare.jsonl --name bare");
+    let said = place.run("score judge bare --config pairs.yaml --quiet");
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("could both be the other answer of a pair"), "{}", said.err);
 }
 
 /// Three judges: one says rude, one polite, and one agrees with the first where it answers.

@@ -80,3 +80,32 @@ fn points(ballot: &Value) -> Option<impl Iterator<Item = (String, f64)>> {
         members.iter().map(|(name, points)| (name.clone(), points.as_f64().unwrap_or(0.0)))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_option_has_a_rank_or_points_only_in_a_ballot_of_that_kind() {
+        use OptionQuantity::{Points, Rank};
+        let (order, given) = (json!(["b", "a", 3]), json!({"a": 4, "b": 0}));
+        for (quantity, option, ballot, number) in [
+            (Rank, "b", &order, Some(1.0)),
+            (Rank, "3", &order, Some(3.0)),
+            (Rank, "c", &order, None),
+            (Rank, "a", &given, None),
+            (Points, "a", &given, Some(4.0)),
+            (Points, "b", &given, Some(0.0)),
+            (Points, "c", &given, Some(0.0)),
+            (Points, "a", &order, None),
+            (Points, "a", &json!({"a": "4"}), None),
+            (Rank, "a", &json!("a"), None),
+        ] {
+            assert_eq!(quantity.of(option, ballot), number, "{quantity} of {option} in {ballot}");
+        }
+        assert_eq!(options_of(&given), Some(vec!["a".to_owned()]));
+        assert_eq!(options_of(&json!([["a"]])), None);
+    }
+}
