@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use retold::id::{CallPath, Time};
 use retold::model::{HTTP, Secrets, command_without_keys, providers};
 use retold::parse::ParserSpec;
-use retold_study::parser_file::ParserFile;
+use retold_study::parser_file::{FileDecision, ParserFile};
 use retold_traffic::{Format, Options, import_bytes};
 use retold_wire::http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use retold_wire::http::{Method, StatusCode};
@@ -65,8 +65,7 @@ fn parsed(data: &[u8]) -> String {
         Err(error) => return error.to_string(),
     };
     let mut said = String::new();
-    for name in parsers.names() {
-        let parser = parsers.get(name).expect("it has the parser that it names");
+    for parser in parsers.decisions().iter().flat_map(FileDecision::parsers) {
         let (decision, _) = parser.parse_any(text);
         let ParserSpec { name, version, .. } = parser.spec();
         said += &format!("{name}@{version} {decision:?}\n");

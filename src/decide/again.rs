@@ -11,7 +11,7 @@ use super::{
     UndecidedAnswer, filter,
 };
 use crate::content::Content;
-use crate::event::{FILTER, is_reported_by};
+use crate::event::{DecisionMade, FILTER, is_reported_by};
 use crate::id::{CallPath, RunId};
 use crate::log::{EventFault, LogError, Reader};
 use crate::model::Unreadable;
@@ -86,7 +86,8 @@ pub struct Selection<'a> {
     pub only: Option<&'a CallPath>,
     /// Which choices of the answers that have several.
     pub choices: Choices,
-    /// The name of the recorded decision that each new one is compared with, if that is not the parser's.
+    /// The name of the recorded decision that each new one is compared with, if that is not the parser's. With
+    /// [`Again::Chosen`], other decisions about the answer are none.
     pub name: Option<&'a str>,
     /// The parsers of the program.
     pub parsers: &'a Parsers,
@@ -156,10 +157,15 @@ pub fn each_decision<E: From<AgainError>>(
     };
     // A program has no name for its decisions.
     let own = Some(pending.name.clone()).filter(|name| !["", FILTER].contains(&&**name));
+    let chosen = name.filter(|_| matches!(pending.by, Again::Chosen(_)));
     let name = name.map(str::to_owned).or(own);
-    let read = each_answer_decided(reader, run, name.as_deref(), |reader, answer| match only {
+    let read = each_answer_decided(reader, run, name.as_deref(), |reader, mut answer| match only {
         Some(only) if !answer.call.is_under(only) => Ok(()),
-        _ => pending.add(reader, answer).map_err(LogCallbackError::Here),
+        _ => {
+            let is_it = |made: &DecisionMade| chosen.is_none_or(|name| made.by.decides() == name);
+            answer.decision = answer.decision.filter(|(_, made)| is_it(made));
+            pending.add(reader, answer).map_err(LogCallbackError::Here)
+        }
     });
     read.map_err(|raised| match raised {
         LogCallbackError::Here(e) => e,

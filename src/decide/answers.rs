@@ -79,7 +79,7 @@ impl RecordedAnswer {
 
 /// Reads the answers of a run, each choice of an answer by itself. Those with a decision come in the order of the decisions; those
 /// without one come in the order of the log if the run has no decisions at all, and otherwise at
-/// the end. A choice comes once, with its first decision, however many a program has reported about it.
+/// the end. A choice comes once, with its first decision, however many there are about it.
 ///
 /// # Errors
 /// [`LogError`] if the log cannot be read or is damaged, or any error of `each`.
@@ -106,11 +106,11 @@ pub(crate) fn each_answer_decided<E: From<LogError>>(
     let mut questions: LookupMap<Seq, (CallPath, Sample, PromptHash, Labels)> =
         LookupMap::default();
     let named = match name {
-        Some(name) if decided => reported_as(reader, run, name)?,
+        Some(name) if decided => decided_as(reader, run, name)?,
         _ => BTreeSet::new(),
     };
     let mut waiting: BTreeMap<(Seq, u32), RecordedAnswer> = BTreeMap::new();
-    let mut reported: BTreeSet<Seq> = BTreeSet::new();
+    let mut passed: BTreeSet<(Seq, u32)> = BTreeSet::new();
     let mut events = RunEvents::new(run);
     while let Some(stored) = events.next(reader)? {
         let seq = stored.seq;
@@ -136,16 +136,14 @@ pub(crate) fn each_answer_decided<E: From<LogError>>(
                     continue;
                 }
                 let Some(answer) = waiting.remove(&(made.response, choice)) else {
-                    // Programs may report several decisions about one answer, and about choices that it does not have.
-                    let is_again = choice > 0 || reported.contains(&made.response);
-                    if made.by.is_reported() && is_again {
+                    // A program may also report decisions about choices that the answer does not have.
+                    let is_of_no_choice = choice > 0 && made.by.is_reported();
+                    if is_of_no_choice || passed.contains(&(made.response, choice)) {
                         continue;
                     }
                     return Err(corrupt(EventFault::NoAnswer).into());
                 };
-                if made.by.is_reported() {
-                    reported.insert(made.response);
-                }
+                passed.insert((made.response, choice));
                 each(reader, RecordedAnswer { decision: Some((seq, made)), ..answer })?;
                 continue;
             }
@@ -176,8 +174,8 @@ pub(crate) fn each_answer_decided<E: From<LogError>>(
     waiting.into_values().try_for_each(|answer| each(reader, answer))
 }
 
-/// The choices of answers about which a decision with a name was reported.
-fn reported_as(
+/// The choices of answers about which there is a decision with a name.
+fn decided_as(
     reader: &mut dyn Reader,
     run: RunId,
     name: &str,
@@ -188,7 +186,6 @@ fn reported_as(
             continue;
         }
         if let Event::DecisionMade(made) = stored.event().map_err(LogError::from)?
-            && made.by.is_reported()
             && made.by.decides() == name
         {
             found.insert((made.response, made.details.choice.unwrap_or(0)));

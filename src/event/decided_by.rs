@@ -71,9 +71,18 @@ impl DecidedBy {
 
     /// Whether a simulated judge made it: it is made up, also where the answer is not.
     pub fn is_simulated(&self) -> bool {
-        self.parser["name"] == JUDGE
-            && self.is_reported()
-            && self.parser["params"]["simulated"] == true
+        self.is_by_judge() && self.parser["params"]["simulated"] == true
+    }
+
+    /// Whether a model made it that judged recorded answers.
+    pub fn is_by_judge(&self) -> bool {
+        self.parser["name"] == JUDGE && self.is_reported()
+    }
+
+    /// The person who made it, if one did.
+    pub fn person(&self) -> Option<&str> {
+        let is_person = self.parser["name"] == PERSON && self.is_reported();
+        is_person.then(|| self.parser["params"]["person"].as_str().unwrap_or("?"))
     }
 
     /// Whether a person or a judge gave it: a verdict about the answer, not something that the answer says.
@@ -138,6 +147,10 @@ mod tests {
             let made = scorer(kind, vote.clone());
             assert_eq!((made.decides(), made.made_by().as_str()), ("vote", made_by));
             assert!(made.is_reported());
+            assert_eq!(
+                (made.is_by_judge(), made.person().is_some()),
+                (kind == JUDGE, kind == PERSON)
+            );
         }
         // A parser file may have a parser of this name.
         let written = scorer(JUDGE, serde_json::json!({"parser_file": {}}));

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use retold::prompt::Request;
 use retold_study::parser_file::ParserFile;
 use serde_json::Value;
 
@@ -97,4 +98,70 @@ fn public_answers_are_read_as_their_authors_read_them() {
         }
         assert_eq!((right, wrong), due, "{set}: {strategies}");
     }
+}
+
+/// A ballot of `ethz-coss/LLM_voting`, as its authors have it: approved projects, or the points or the rank of each, where the
+/// first of five has 5. They number the projects of one file from the end.
+fn their_ballot(value: &Value, label: &Value) -> Value {
+    let is_reversed = label["file"].as_str().is_some_and(|file| file.contains("reversed_id"));
+    let number = |option: &str| {
+        let number: i64 = option.trim_start_matches('#').parse().unwrap();
+        if is_reversed { 25 - number } else { number }
+    };
+    match value {
+        Value::Array(options) => {
+            let numbers = options.iter().map(|option| number(option.as_str().unwrap()));
+            let mut numbers: Vec<i64> = numbers.collect();
+            numbers.sort_unstable();
+            numbers.into()
+        }
+        Value::Object(points) => {
+            points.iter().map(|(option, n)| (number(option).to_string(), n.clone())).collect()
+        }
+        other => other.clone(),
+    }
+}
+
+/// Ballots, by what their prompt asks for: so many are as their authors read them, so many are not. The authors read every
+/// number after a `#`, also in broken text, the last of different points, and nothing where points follow a comma.
+#[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared/data")]
+fn public_ballots_are_read_as_their_authors_read_them() {
+    let options: Vec<String> = (1..=24).map(|n| format!("'#{n}'")).collect();
+    let options = options.join(", ");
+    let text = format!(
+        "decisions:
+  ballot:
+    - {{name: points, for: {{prompt: Distribute 10 points}}, strategies: [{{points: [{options}]}}]}}
+    - {{name: ranking, for: {{prompt: rank them}}, strategies: [{{ranking: [{options}]}}]}}
+    - {{name: choices, strategies: [{{choices: [{options}]}}]}}
+"
+    );
+    let file = ParserFile::new(Path::new("ballots.yaml"), &text).unwrap();
+    let (mut right, mut wrong, mut nothing) = (0, 0, 0);
+    for row in data::rows("answers", "ballots.exchanges.jsonl.gz") {
+        let request = Request::from_record(row["request"].clone()).unwrap();
+        let parser = file.decisions()[0].fitting(None, Some(&request)).unwrap();
+        let (parsed, _) = parser.parse_any(row["response"]["content"].as_str().unwrap());
+        let label = &row["label"];
+        let mut theirs: Value = serde_json::from_str(label["theirs"].as_str().unwrap()).unwrap();
+        let mut ours = parsed.value;
+        if parser.spec().name == "ranking"
+            && let Value::Array(options) = &ours
+        {
+            let ranked = options.iter().take(5).zip(0..);
+            ours = ranked
+                .map(|(option, at)| (option.as_str().unwrap().to_owned(), Value::from(5 - at)))
+                .collect();
+        }
+        if let Value::Array(numbers) = &mut theirs {
+            numbers.sort_by_key(Value::as_i64);
+        }
+        match their_ballot(&ours, label) {
+            Value::Null => nothing += 1,
+            ours if ours == theirs => right += 1,
+            _ => wrong += 1,
+        }
+    }
+    assert_eq!((right, wrong, nothing), (490, 8, 2));
 }

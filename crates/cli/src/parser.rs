@@ -16,7 +16,7 @@ use retold::decide::{
 };
 use retold::jsonl::JsonlReader;
 use retold::parse::{ParserSpec, Parsers};
-use retold_study::parser_file::ParserFile;
+use retold_study::parser_file::{FileDecision, ParserFile};
 
 /// The environment of a filter: the search path, the home folder, and the language.
 const ENVIRONMENT: &[&str] =
@@ -46,8 +46,8 @@ pub(crate) struct ParserArgs {
     #[arg(value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(crate) parser_cmd_seconds: u64,
     /// Decide with the parsers of this YAML file: each answer with the first parser whose call, model
-    /// and prompt fit, whatever decided about it before; a --text with each of them. docs/parsers.md
-    /// describes the file.
+    /// and prompt fit, whatever decided about it before; a --text with each of them. A file may name
+    /// several decisions about each answer. docs/parsers.md describes the file.
     #[arg(long, value_name = "FILE")]
     #[arg(conflicts_with_all = ["parser", "parser_cmd", "params", "params_from"])]
     pub(crate) parsers: Option<PathBuf>,
@@ -71,14 +71,51 @@ pub(crate) enum ParserChoice {
 }
 
 impl ParserChoice {
-    /// The same for the core.
-    pub(crate) fn again(&mut self) -> Again<'_> {
+    /// What makes each decision about an answer, with the name that a file gives it.
+    pub(crate) fn each(&mut self) -> Vec<(Again<'_>, Option<&str>)> {
         match self {
-            ParserChoice::Decider(decider) => Again::By(decider.as_mut()),
-            ParserChoice::File(file) => Again::Chosen(file),
-            ParserChoice::Latest => Again::Latest,
+            ParserChoice::Decider(decider) => vec![(Again::By(decider.as_mut()), None)],
+            ParserChoice::File(file) => each_of(file),
+            ParserChoice::Latest => vec![(Again::Latest, None)],
         }
     }
+
+    /// What makes the only decision about an answer.
+    ///
+    /// # Errors
+    /// [`CliError`] if a file makes several, for which the option is not meant.
+    pub(crate) fn only(&mut self, option: &str) -> Result<Again<'_>, CliError> {
+        self.refuse_several(option)?;
+        let only = self.each().into_iter().next().map(|(again, _)| again);
+        Ok(only.unwrap_or(Again::Latest))
+    }
+
+    /// Refuses a file that names its decisions, for which an option is not meant.
+    pub(crate) fn refuse_several(&self, option: &str) -> Result<(), CliError> {
+        let ParserChoice::File(file) = self else { return Ok(()) };
+        let names: Vec<&str> = file.decisions().iter().filter_map(FileDecision::name).collect();
+        if names.is_empty() {
+            return Ok(());
+        }
+        let (file, names) = (file.name(), names.join(", "));
+        Err(CliError::usage(format!(
+            "{option} is for one decision about each answer, and {file} names its decisions: {names}"
+        ))
+        .hint("give it a file that has `parsers` instead of `decisions`"))
+    }
+
+    /// How many decisions there are about each answer.
+    pub(crate) fn count(&self) -> usize {
+        match self {
+            ParserChoice::File(file) => file.decisions().len(),
+            ParserChoice::Decider(_) | ParserChoice::Latest => 1,
+        }
+    }
+}
+
+/// The parsers of each decision of a file, with its name.
+pub(crate) fn each_of(file: &ParserFile) -> Vec<(Again<'_>, Option<&str>)> {
+    file.decisions().iter().map(|it| (Again::Chosen(it), it.name())).collect()
 }
 
 impl ParserArgs {

@@ -152,6 +152,7 @@ mod tests {
             shared: 0,
             simulated: 0,
             refused: 0,
+            judged: Vec::new(),
             has_earlier_facts: false,
             finding: None,
         };

@@ -40,6 +40,6 @@ pub use recorded::FigureRow;
 pub use share::clopper_pearson;
 pub use table::{
     ClusteringUsed, ComparedGroups, FigureFinding, FigureGroup, FigureRun, FigureStudy,
-    FigureTable, FiguresError, GroupValue, LeadingTables, SIMULATED_VERDICTS, figure_tables,
-    leading_tables, natural_order,
+    FigureTable, FiguresError, GroupValue, JudgeAgreement, LeadingTables, SIMULATED_VERDICTS,
+    figure_tables, leading_tables, natural_order,
 };

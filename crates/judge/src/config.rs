@@ -7,10 +7,14 @@ use retold_study::config::{ConfigError, ConfigFile, ModelConfig, RequestConfig, 
 use retold_study::study::Study;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::NAME;
+use crate::rule::VerdictRule;
 use crate::verdicts::{JudgeScale, Verdicts};
+
+/// The parameter that asks for structured output.
+const RESPONSE_FORMAT: &str = "response_format";
 
 /// The config file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -24,8 +28,8 @@ pub struct JudgeConfig {
     pub seed: u64,
     /// What is decided, such as `polite`.
     pub name: String,
-    /// What the judge is asked, with `{answer}` in it; also `{question}`, `{call}` and `{labels.NAME}`. The sentence that asks
-    /// for a verdict is added at the end, unless `{verdict}` says where it belongs.
+    /// What the judge is asked, with `{answer}` in it, or `{first}` and `{second}` for pairs; also `{question}`, `{call}` and
+    /// `{labels.NAME}`. The sentence that asks for a verdict is added at the end, unless `{verdict}` says where it belongs.
     pub template: String,
     /// The verdicts that the judge may give.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,6 +37,19 @@ pub struct JudgeConfig {
     /// The verdicts as a scale of whole numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<JudgeScale>,
+    /// Labels of other answers, with which the judged ones are compared in pairs: that of a call with these labels, and
+    /// otherwise with the same. The verdict about an answer is `win`, `loss` or `tie`.
+    #[serde(default, skip_serializing_if = "Labels::is_empty")]
+    pub against: Labels,
+    /// Whether a pair is asked in both orders: a verdict that depends on the order is a tie.
+    #[serde(default = "yes")]
+    pub swap: bool,
+    /// Several judges, each with the name of its model, in place of the model in `request`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub judges: Vec<JudgeModel>,
+    /// How several verdicts become one: the majority, or of a scale the median, if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<VerdictRule>,
     /// How the judge's answers are read, as in a parser file; the verdict's tag, then the last line, if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strategies: Option<Value>,
@@ -67,6 +84,18 @@ fn one() -> u32 {
     1
 }
 
+fn yes() -> bool {
+    true
+}
+
+/// One of several judges.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JudgeModel {
+    /// The model's name, as the provider spells it.
+    pub model: String,
+}
+
 /// What is recorded: everything that is needed to run it again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -77,6 +106,18 @@ pub struct JudgeSettings {
     pub template: String,
     /// The verdicts.
     pub verdicts: Verdicts,
+    /// The labels of the answers with which the judged ones are compared.
+    #[serde(default, skip_serializing_if = "Labels::is_empty")]
+    pub against: Labels,
+    /// Whether pairs are asked in both orders.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub swap: bool,
+    /// Several judges; the model of the request alone if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub judges: Vec<JudgeModel>,
+    /// How several verdicts become one, if it is not what the verdicts imply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<VerdictRule>,
     /// How its answers are read.
     pub strategies: Value,
     /// How many answers there are for each judged one.
@@ -114,9 +155,65 @@ pub struct JudgedAnswer {
     pub question: String,
     /// The answer.
     pub text: String,
+    /// The answer that it is compared with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other: Option<OtherAnswer>,
+}
+
+/// The second answer of a pair.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OtherAnswer {
+    /// Its seq in the judged run.
+    pub seq: Seq,
+    /// The answer.
+    pub text: String,
 }
 
 impl JudgeSettings {
+    /// The models that judge.
+    pub fn models(&self) -> Vec<&str> {
+        match self.judges.as_slice() {
+            [] => vec![&self.request.model],
+            judges => judges.iter().map(|judge| judge.model.as_str()).collect(),
+        }
+    }
+
+    /// How many calls there are about each answer.
+    pub(crate) fn calls_each(&self) -> u32 {
+        let (judges, orders) = (self.models().len() as u32, 1 + u32::from(self.swap));
+        self.samples.saturating_mul(judges).saturating_mul(orders)
+    }
+
+    /// Asks for verdicts as structured output, unless the config says otherwise about its form. `has_it` says of a request
+    /// whether the API of its model has structured output.
+    pub fn ask_structured(&mut self, has_it: impl Fn(&Map<String, Value>) -> bool) {
+        let extra = &mut self.request.extra;
+        if let Some(format) = extra.get(RESPONSE_FORMAT) {
+            if format.is_null() {
+                extra.remove(RESPONSE_FORMAT);
+            }
+            return;
+        }
+        let format = self.verdicts.response_format();
+        let models = self.models().into_iter();
+        let fits = models.map(|model| {
+            let mut request = self.request.clone();
+            model.clone_into(&mut request.model);
+            request.extra.insert(RESPONSE_FORMAT.to_owned(), format.clone());
+            let sample = request.sample();
+            sample.is_some_and(|sample| sample.body().as_object().is_some_and(&has_it))
+        });
+        if fits.fold(true, |all, fits| all && fits) {
+            self.request.extra.insert(RESPONSE_FORMAT.to_owned(), format);
+        }
+    }
+
+    /// Whether verdicts are asked for as structured output.
+    pub(crate) fn is_structured(&self) -> bool {
+        self.request.extra.get(RESPONSE_FORMAT) == Some(&self.verdicts.response_format())
+    }
+
     /// Whether answers to a call with these labels are judged.
     pub fn judges(&self, call: &CallPath, labels: &Labels) -> bool {
         let is_wanted = self.calls.is_empty() || self.calls.iter().any(|of| call.is_under(of));
@@ -132,12 +229,19 @@ pub fn load(file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
     let config: JudgeConfig = file.read(NAME)?;
     let JudgeConfig { seed, name, template, values, scale, strategies, samples, .. } = config;
     let JudgeConfig { calls, labels, request, model, limits, retry, .. } = config;
-    let verdicts = Verdicts::from_keys(values, scale).map_err(|wrong| wrong.at(file.path))?;
+    let JudgeConfig { against, swap, judges, rule, .. } = config;
+    let is_of_pairs = !against.is_empty();
+    let verdicts =
+        Verdicts::from_keys(values, scale, is_of_pairs).map_err(|wrong| wrong.at(file.path))?;
     let strategies = strategies.unwrap_or_else(|| verdicts.strategies());
     let settings = JudgeSettings {
         name,
         template,
         verdicts,
+        against,
+        swap: swap && is_of_pairs,
+        judges,
+        rule,
         strategies,
         samples,
         calls,

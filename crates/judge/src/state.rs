@@ -20,6 +20,9 @@ pub struct Judged {
     pub sample: Sample,
     /// The verdict of each sample; null where none was read.
     pub samples: Vec<Value>,
+    /// The verdict of each of several judges, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub judges: Vec<Value>,
     /// How many samples have no answer, because their calls failed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unanswered: u32,

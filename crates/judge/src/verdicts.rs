@@ -13,6 +13,8 @@ pub enum Verdicts {
     Values(Vec<String>),
     /// A whole number of a scale.
     Scale(JudgeScale),
+    /// How the answer compares with another one.
+    Pair,
 }
 
 /// A scale of whole numbers.
@@ -25,8 +27,16 @@ pub struct JudgeScale {
     pub to: i64,
 }
 
+/// What a judge says of a pair, by the order in which it sees the answers.
+const FIRST: &str = "first";
+const SECOND: &str = "second";
+/// The verdict about a pair of which no answer is better.
+pub(crate) const TIE: &str = "tie";
+
 /// What a judge is asked for begins with this.
 pub(crate) const ASKED: &str = "End your answer with <verdict>VERDICT</verdict>, where VERDICT is ";
+const ASKED_AS_JSON: &str = "Answer with a JSON object that has your reasons under \"reasons\" and then VERDICT under \"verdict\", where \
+    VERDICT is ";
 pub(crate) const ONE_OF: &str = "one of: ";
 pub(crate) const NUMBER: &str = "a whole number from ";
 
@@ -38,8 +48,15 @@ impl Verdicts {
     pub(crate) fn from_keys(
         values: Option<Vec<String>>,
         scale: Option<JudgeScale>,
+        is_of_pairs: bool,
     ) -> Result<Self, ConfigProblem> {
         match (values, scale) {
+            (None, None) if is_of_pairs => Ok(Verdicts::Pair),
+            (values, _) if is_of_pairs => {
+                let key = if values.is_some() { "values" } else { "scale" };
+                let message = "a judge of pairs says win, loss or tie: leave this out";
+                Err(ConfigProblem::new(key, message))
+            }
             (Some(values), None) => {
                 let is_usable = |value: &String| {
                     !value.trim().is_empty() && !value.contains([',', '<', '>', '\n'])
@@ -65,57 +82,61 @@ impl Verdicts {
         }
     }
 
+    /// The values that a judge may say; none on a scale.
+    fn values(&self) -> Vec<&str> {
+        match self {
+            Verdicts::Values(values) => values.iter().map(String::as_str).collect(),
+            Verdicts::Pair => vec![FIRST, SECOND, TIE],
+            Verdicts::Scale(_) => Vec::new(),
+        }
+    }
+
     /// The sentence that asks for one.
-    pub(crate) fn question(&self) -> String {
+    pub(crate) fn question(&self, is_structured: bool) -> String {
+        let asked = if is_structured { ASKED_AS_JSON } else { ASKED };
         match self {
-            Verdicts::Values(values) => format!("{ASKED}{ONE_OF}{}.", values.join(", ")),
-            Verdicts::Scale(JudgeScale { from, to }) => format!("{ASKED}{NUMBER}{from} to {to}."),
+            Verdicts::Scale(JudgeScale { from, to }) => format!("{asked}{NUMBER}{from} to {to}."),
+            _ => format!("{asked}{ONE_OF}{}.", self.values().join(", ")),
         }
     }
 
-    /// How an answer is read, in the form of a parser file: the tag that was asked for, then the last line.
-    pub(crate) fn strategies(&self) -> Value {
-        match self {
-            Verdicts::Values(values) => json!([
-                {"tag": "verdict", "one_of": values, "pick": "last"},
-                {"last_line": true, "one_of": values},
-            ]),
+    /// The form of an answer, as structured output: the reasons come before the verdict, so that the model has them.
+    pub(crate) fn response_format(&self) -> Value {
+        let verdict = match self {
             Verdicts::Scale(JudgeScale { from, to }) => {
-                let scale = json!({"from": from, "to": to, "whole": true});
-                json!([
-                    {"tag": "verdict", "scale": scale, "pick": "last"},
-                    {"last_line": true, "scale": scale},
-                ])
+                json!({"type": "integer", "minimum": from, "maximum": to})
             }
-        }
+            _ => json!({"type": "string", "enum": self.values()}),
+        };
+        json!({"type": "json_schema", "json_schema": {"name": "verdict", "strict": true, "schema": {
+            "type": "object",
+            "properties": {"reasons": {"type": "string"}, "verdict": verdict},
+            "required": ["reasons", "verdict"],
+            "additionalProperties": false,
+        }}})
     }
 
-    /// The verdict of several samples: of numbers, their median; of values, the one that most of them have. Null if no
-    /// sample was read, or if two values are equally frequent.
-    pub(crate) fn of_samples(&self, samples: &[Value]) -> Value {
-        let found: Vec<&Value> = samples.iter().filter(|value| !value.is_null()).collect();
-        match self {
-            Verdicts::Scale(_) => {
-                let mut numbers: Vec<f64> =
-                    found.iter().filter_map(|value| value.as_f64()).collect();
-                numbers.sort_by(f64::total_cmp);
-                let (low, high) = match numbers.len() {
-                    0 => return Value::Null,
-                    n => (numbers[(n - 1) / 2], numbers[n / 2]),
-                };
-                let median = f64::midpoint(low, high);
-                if median.fract() == 0.0 { json!(median as i64) } else { json!(median) }
+    /// How an answer is read, in the form of a parser file: the form that was asked for, then the last line.
+    pub(crate) fn strategies(&self) -> Value {
+        let (kind, of) = match self {
+            Verdicts::Scale(JudgeScale { from, to }) => {
+                ("scale", json!({"from": from, "to": to, "whole": true}))
             }
-            Verdicts::Values(_) => {
-                let times = |value: &Value| found.iter().filter(|other| **other == value).count();
-                let most = found.iter().map(|value| times(value)).max().unwrap_or(0);
-                let mut winners = found.iter().filter(|value| times(value) == most);
-                let Some(first) = winners.next() else { return Value::Null };
-                match winners.all(|other| other == first) {
-                    true => (*first).clone(),
-                    false => Value::Null,
-                }
-            }
+            _ => ("one_of", json!(self.values())),
+        };
+        json!([
+            {"json": "verdict", kind: of},
+            {"tag": "verdict", kind: of, "pick": "last"},
+            {"last_line": true, kind: of},
+        ])
+    }
+
+    /// The verdict about the judged answer of a pair, whose order may be swapped.
+    pub(crate) fn of_pair(said: &Value, is_swapped: bool) -> Value {
+        match (said.as_str(), is_swapped) {
+            (Some(FIRST), false) | (Some(SECOND), true) => "win".into(),
+            (Some(SECOND), false) | (Some(FIRST), true) => "loss".into(),
+            _ => said.clone(),
         }
     }
 }
@@ -128,27 +149,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn several_samples_give_one_verdict() {
-        let values = Verdicts::Values(vec!["polite".into(), "rude".into()]);
-        let scale = Verdicts::Scale(JudgeScale { from: 1, to: 5 });
-        for (verdicts, samples, verdict) in [
-            (&values, json!(["polite"]), json!("polite")),
-            (&values, json!(["polite", "rude", "polite"]), json!("polite")),
-            (&values, json!(["polite", null, null]), json!("polite")),
-            (&values, json!(["polite", "rude"]), Value::Null),
-            (&values, json!([null]), Value::Null),
-            (&values, json!([]), Value::Null),
-            (&scale, json!([3]), json!(3)),
-            (&scale, json!([5, 1, 4]), json!(4)),
-            (&scale, json!([2, 3]), json!(2.5)),
-            (&scale, json!([2, null, 4]), json!(3)),
-            (&scale, json!([null, null]), Value::Null),
-        ] {
-            assert_eq!(verdicts.of_samples(samples.as_array().unwrap()), verdict, "{samples}");
-        }
-    }
-
-    #[test]
     fn an_answer_that_is_no_verdict_has_none() {
         let values = Verdicts::Values(vec!["polite".into(), "rude".into()]);
         let scale = |to| Verdicts::Scale(JudgeScale { from: 1, to });
@@ -157,6 +157,10 @@ mod tests {
             (&values, "<verdict>Not polite at all</verdict>", Value::Null),
             (&values, "<verdict>polite</verdict>, no: <verdict>rude</verdict>", json!("rude")),
             (&values, "<verdict>polite or rude</verdict>", Value::Null),
+            (&values, "{\"reasons\": \"not rude\", \"verdict\": \"polite\"}", json!("polite")),
+            (&values, "{\"reasons\": \"rude?\", \"verdict\": \"po", Value::Null),
+            (&scale(10), "{\"reasons\": \"9 of 10\", \"verdict\": 8}", json!(8)),
+            (&Verdicts::Pair, "<verdict>second</verdict>", json!("second")),
             (&scale(10), "<verdict>8/10</verdict>", json!(8)),
             (&scale(5), "<verdict>4 out of 5</verdict>", json!(4)),
             (&scale(5), "<verdict>8/10</verdict>", Value::Null),
@@ -173,8 +177,10 @@ mod tests {
     fn verdicts_are_given_in_one_way() {
         let values = |values: &[&str]| Some(values.iter().map(|v| (*v).to_owned()).collect());
         let scale = |from, to| Some(JudgeScale { from, to });
-        assert!(Verdicts::from_keys(values(&["a", "b"]), None).is_ok());
-        assert!(Verdicts::from_keys(None, scale(1, 5)).is_ok());
+        assert!(Verdicts::from_keys(values(&["a", "b"]), None, false).is_ok());
+        assert!(Verdicts::from_keys(None, scale(1, 5), false).is_ok());
+        assert!(Verdicts::from_keys(None, None, true).is_ok());
+        assert_eq!(Verdicts::from_keys(None, scale(1, 5), true).unwrap_err().key, "scale");
         for (values, scale, key) in [
             (None, None, "values"),
             (values(&["a"]), None, "values"),
@@ -183,7 +189,7 @@ mod tests {
             (values(&["a", "b"]), scale(1, 5), "scale"),
             (None, scale(5, 5), "scale"),
         ] {
-            assert_eq!(Verdicts::from_keys(values, scale).unwrap_err().key, key);
+            assert_eq!(Verdicts::from_keys(values, scale, false).unwrap_err().key, key);
         }
     }
 }

@@ -17,7 +17,7 @@ use retold_archive::search::{Search, SearchError, terms};
 use retold_archive::{Damage, FindError, LogVersion, missing_end};
 use retold_figures::FigureTable;
 use retold_figures::agreement::RatedAnswers;
-use retold_study::parser_file::ParserFile;
+use retold_study::parser_file::{FileDecision, ParserFile};
 use retold_study::studies::Studies;
 
 use crate::agreement::{AgreementKey, RunAgreement};
@@ -68,7 +68,7 @@ pub struct Site {
     search: Mutex<Option<Search>>,
     /// The folder for an index that cannot be beside the log.
     cache: Option<PathBuf>,
-    parser_files: Vec<(String, ParserFile)>,
+    parser_files: Vec<(String, FileDecision)>,
 }
 
 /// The states of a run, once they were asked for; one request at a time looks at them.
@@ -152,7 +152,7 @@ impl Site {
     }
 
     /// The parser file with a name.
-    pub(crate) fn parser_file(&self, name: &str) -> Option<&ParserFile> {
+    pub(crate) fn parser_file(&self, name: &str) -> Option<&FileDecision> {
         self.parser_files.iter().find(|(other, _)| other == name).map(|(_, file)| file)
     }
 
@@ -357,15 +357,22 @@ impl Site {
     }
 }
 
-/// Each file with its name; of several with one name, the later ones have a number.
-fn name_files(files: Vec<ParserFile>) -> Vec<(String, ParserFile)> {
-    let mut all: Vec<(String, ParserFile)> = Vec::new();
+/// Each file with its name; of several with one name, the later ones have a number. Of a file that names its decisions, each
+/// is one.
+fn name_files(files: Vec<ParserFile>) -> Vec<(String, FileDecision)> {
+    let mut all: Vec<(String, FileDecision)> = Vec::new();
     for file in files {
-        let name = format!("file:{}", file.name());
-        let taken = |name: &str| all.iter().any(|(other, _)| other == name);
-        let numbered = (2_u32..).map(|number| format!("{name}({number})"));
-        let free = std::iter::once(name.clone()).chain(numbered).find(|name| !taken(name));
-        all.push((free.unwrap_or(name), file));
+        let of_file = format!("file:{}", file.name());
+        for decision in file.into_decisions() {
+            let name = match decision.name() {
+                Some(decision) => format!("{of_file}/{decision}"),
+                None => of_file.clone(),
+            };
+            let taken = |name: &str| all.iter().any(|(other, _)| other == name);
+            let numbered = (2_u32..).map(|number| format!("{name}({number})"));
+            let free = std::iter::once(name.clone()).chain(numbered).find(|name| !taken(name));
+            all.push((free.unwrap_or(name), decision));
+        }
     }
     all
 }

@@ -5,6 +5,7 @@ mod answers;
 mod as_of;
 mod asking;
 mod audits;
+mod ballots;
 mod budgets;
 mod checks;
 mod choices;

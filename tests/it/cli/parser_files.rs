@@ -6,15 +6,16 @@ use std::process::Command;
 use crate::support::cli::{Place, Said, assert_said};
 use crate::support::server::{Received, Reply, Server};
 
-/// The page's commands, and the files that it shows, by name.
-fn page() -> (Vec<String>, Vec<(String, String)>) {
-    let path = Path::new(env!("RETOLD_ROOT")).join("docs/parsers.md");
+/// The commands of a page, and the files that it shows, by name.
+pub(super) fn page(path: &str) -> (Vec<String>, Vec<(String, String)>) {
+    let path = Path::new(env!("RETOLD_ROOT")).join(path);
     let text = std::fs::read_to_string(path).unwrap();
     let (mut commands, mut files) = (Vec::new(), Vec::new());
     for block in text.split("```").skip(1).step_by(2) {
         let (kind, body) = block.split_once('\n').unwrap();
         match kind.split_once(' ') {
             Some((_, name)) => files.push((name.to_owned(), body.to_owned())),
+            None if kind == "text" => {}
             None => commands.extend(body.lines().map(str::to_owned)),
         }
     }
@@ -32,7 +33,7 @@ fn answer(request: &Received) -> Reply {
     })
 }
 
-fn shell(place: &Place, line: &str, url: &str) -> Said {
+pub(super) fn shell(place: &Place, line: &str, url: &str) -> Said {
     let retold = Path::new(env!("CARGO_BIN_EXE_retold")).parent().unwrap();
     let mut command = Command::new("/bin/sh");
     place.shut_off(&mut command);
@@ -44,7 +45,7 @@ fn shell(place: &Place, line: &str, url: &str) -> Said {
 /// The page is followed as it is; then the file is changed.
 #[test]
 fn the_page_on_parser_files() {
-    let (commands, files) = page();
+    let (commands, files) = page("docs/parsers.md");
     let (place, server) = (Place::new(), Server::handler(answer));
     for (name, text) in &files {
         place.write(name, text);

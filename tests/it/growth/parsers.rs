@@ -10,7 +10,7 @@ use crate::fuzz_targets::{PARSERS, params};
 pub(crate) type Parse = Box<dyn Fn(&str)>;
 
 /// The places and shapes of parser files.
-const STRATEGIES: [&str; 8] = [
+const STRATEGIES: [&str; 11] = [
     "{number: {}, pick: last}",
     "{last_line: true, one_of: [agree, strongly agree, b c]}",
     "{one_of: [a, 'a:', b c], pick: last}",
@@ -19,6 +19,9 @@ const STRATEGIES: [&str; 8] = [
     "{json: a, pick: last}",
     "{one_of: [A, I, not a, \u{662f}], case: any}",
     "{regex: '(\\d)\\w?', scale: {from: 1, to: 5}}",
+    "{choices: [a, b c, '#1']}",
+    "{ranking: [a, A, '1'], case: exact}",
+    "{points: [a, b c, '#1']}",
 ];
 
 /// Every version of every parser, the repair of JSON, and strategies of parser files, by name.

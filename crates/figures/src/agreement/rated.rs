@@ -104,6 +104,10 @@ pub struct RatedAnswers {
     raters: Vec<(String, String)>,
     /// Those of them that are simulated judges.
     pub(super) simulated: BTreeSet<u32>,
+    /// Those that are judges some of whose verdicts are in force.
+    judges: BTreeSet<u32>,
+    /// Those that are people, each with the person's name.
+    people: BTreeMap<u32, String>,
     /// Values that are the same have one number.
     pub(super) values: Numbered<String, Value>,
     labels: Numbered<(String, String), ()>,
@@ -136,6 +140,8 @@ impl RatedAnswers {
             run,
             raters: Vec::new(),
             simulated: BTreeSet::new(),
+            judges: BTreeSet::new(),
+            people: BTreeMap::new(),
             values: Numbered::default(),
             labels: Numbered::default(),
             answers: BTreeMap::new(),
@@ -160,6 +166,12 @@ impl RatedAnswers {
         let rater = u32::try_from(at).unwrap_or(u32::MAX);
         if by.is_simulated() {
             self.simulated.insert(rater);
+        }
+        if by.is_by_judge() && joined.in_force {
+            self.judges.insert(rater);
+        }
+        if let Some(person) = by.person() {
+            self.people.entry(rater).or_insert_with(|| person.to_owned());
         }
         let is_found = !is_last_resort(by, last_resorts, parsers);
         let value = joined.made.details.value;
@@ -223,6 +235,26 @@ impl RatedAnswers {
         });
         let labels = numbers.collect::<Result<Vec<u32>, RaterError>>()?;
         Ok(RatingChoice { raters: self.choose_raters(names)?, labels })
+    }
+
+    /// The ratings of the judges whose verdicts have a name and are in force, and those of people under the same name or
+    /// their own; `None` if there are no judges or no people.
+    pub(crate) fn judges_and_people(&self, name: &str) -> Option<RatingChoice> {
+        let decides = |rater: &u32| {
+            let at = usize::try_from(*rater).ok();
+            at.and_then(|at| self.raters.get(at)).map_or("", |(_, decides)| decides.as_str())
+        };
+        let judges: BTreeSet<u32> =
+            self.judges.iter().copied().filter(|judge| decides(judge) == name).collect();
+        let is_of_it =
+            |(rater, person): &(&u32, &String)| [name, person.as_str()].contains(&decides(rater));
+        let people: BTreeSet<u32> =
+            self.people.iter().filter(is_of_it).map(|(rater, _)| *rater).collect();
+        let are_both = !judges.is_empty() && !people.is_empty();
+        are_both.then(|| RatingChoice {
+            raters: judges.union(&people).copied().collect(),
+            labels: Vec::new(),
+        })
     }
 
     /// The raters to be compared.

@@ -7,11 +7,15 @@
 //! changed(before.vote, after.vote) by condition
 //! mean of contribution clustered by game per cluster
 //! accuracy of answer against gold by model
+//! share of ballot contains library by condition
+//! mean rank of library in ballot by condition
+//! mean points of ballot
 //! ```
 //!
 //! A name is that of a field of a study's own tables, of a decision, of a fact, or of a field of either. A figure is computed
 //! for each group with the same labels, and compared along the label that is named last: with the baseline, if there is one.
 
+mod ballot;
 mod file;
 mod grade;
 mod parse;
@@ -21,6 +25,8 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Value;
 
+pub use ballot::OptionQuantity;
+pub(crate) use ballot::{contains, options_of};
 pub use file::FiguresFile;
 pub use grade::Grade;
 pub(crate) use grade::is_right;
@@ -66,7 +72,7 @@ pub enum Measure {
         /// With what.
         value: String,
     },
-    /// The share of each value that there is.
+    /// The share of each value that there is; of ballots, the share of those that contain each option.
     EachShare {
         /// The name of the values.
         of: String,
@@ -74,6 +80,15 @@ pub enum Measure {
     /// The mean of numbers.
     Mean {
         /// The name of the numbers.
+        of: String,
+    },
+    /// The mean rank or the mean points of the options of ballots.
+    MeanOf {
+        /// The quantity.
+        quantity: OptionQuantity,
+        /// The option; each that there is if `None`.
+        option: Option<String>,
+        /// The name of the ballots.
         of: String,
     },
     /// How many participants have another value after than before.
@@ -111,6 +126,8 @@ pub enum ValueComparison {
     Greater,
     /// It is at least that number.
     AtLeast,
+    /// It is a ballot that has the option.
+    Contains,
 }
 
 /// Which draws are independent.
@@ -142,7 +159,7 @@ impl Measure {
             Measure::Graded { grade: Grade::Accuracy, .. } => FigureKind::Share,
             // A call may count in part.
             Measure::Graded { .. } => FigureKind::Proportion,
-            Measure::Mean { .. } => FigureKind::Mean,
+            Measure::Mean { .. } | Measure::MeanOf { .. } => FigureKind::Mean,
         }
     }
 
@@ -152,6 +169,7 @@ impl Measure {
             Measure::Share { of, .. }
             | Measure::EachShare { of }
             | Measure::Mean { of }
+            | Measure::MeanOf { of, .. }
             | Measure::Graded { of, .. } => vec![of],
             Measure::Changed { before, after } => vec![before, after],
         }
@@ -161,16 +179,18 @@ impl Measure {
 impl ValueComparison {
     /// Whether it asks for a value, in contrast to a comparison of numbers.
     pub(crate) fn is_of_names(self) -> bool {
-        matches!(self, ValueComparison::Equal | ValueComparison::Unequal)
+        use ValueComparison::{Contains, Equal, Unequal};
+        matches!(self, Equal | Unequal | Contains)
     }
 
-    const ALL: [(ValueComparison, &str); 6] = [
+    const ALL: [(ValueComparison, &str); 7] = [
         (ValueComparison::Equal, "="),
         (ValueComparison::Unequal, "!="),
         (ValueComparison::Less, "<"),
         (ValueComparison::AtMost, "<="),
         (ValueComparison::Greater, ">"),
         (ValueComparison::AtLeast, ">="),
+        (ValueComparison::Contains, "contains"),
     ];
 
     fn as_str(self) -> &'static str {
@@ -180,6 +200,9 @@ impl ValueComparison {
     /// Whether a recorded value compares like this with one that was written down; `None` if they cannot be compared:
     /// only numbers are less or greater.
     pub fn holds(self, recorded: &Value, written: &str) -> Option<bool> {
+        if self == ValueComparison::Contains {
+            return contains(recorded, written);
+        }
         let number = written.parse::<f64>().ok();
         if self.is_of_names() {
             let same = match recorded {
@@ -212,6 +235,12 @@ impl fmt::Display for FigureDefinition {
             }
             Measure::EachShare { of } => write!(f, "share of {}", name(of))?,
             Measure::Mean { of } => write!(f, "mean of {}", name(of))?,
+            Measure::MeanOf { quantity, option: None, of } => {
+                write!(f, "mean {quantity} of {}", name(of))?;
+            }
+            Measure::MeanOf { quantity, option: Some(option), of } => {
+                write!(f, "mean {quantity} of {} in {}", name(option), name(of))?;
+            }
             Measure::Changed { before, after } => {
                 write!(f, "changed({}, {})", name(before), name(after))?;
             }
@@ -262,6 +291,13 @@ mod tests {
             (json!(3), Greater, "2", Some(true)),
             (json!(3), AtMost, "2", Some(false)),
             (json!("3"), AtMost, "2", None),
+            (json!(["a", 2]), Contains, "a", Some(true)),
+            (json!(["a", 2]), Contains, "2", Some(true)),
+            (json!([]), Contains, "a", Some(false)),
+            (json!({"a": 3, "b": 0}), Contains, "a", Some(true)),
+            (json!({"a": 3, "b": 0}), Contains, "b", Some(false)),
+            (json!("a"), Contains, "a", None),
+            (json!(null), Contains, "a", None),
             (json!(3), AtMost, "two", None),
         ] {
             assert_eq!(comparison.holds(&recorded, written), holds, "{recorded} {written}");

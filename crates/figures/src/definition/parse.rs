@@ -4,7 +4,9 @@ use std::str::FromStr;
 
 use retold::escaping::printable;
 
-use super::{Clustering, CountedUnit, FigureDefinition, Grade, Measure, ValueComparison};
+use super::{
+    Clustering, CountedUnit, FigureDefinition, Grade, Measure, OptionQuantity, ValueComparison,
+};
 
 /// The most characters of a figure that are read.
 const LONGEST: usize = 2_000;
@@ -219,8 +221,8 @@ impl<'a> Reading<'a> {
             self.keyword("of", "`of`")?;
             let of = self.name("the name of a decision or a fact")?;
             let found = match self.peek() {
-                Some(Token::Symbol(symbol)) => {
-                    ValueComparison::ALL.iter().find(|(_, text)| text == symbol)
+                Some(Token::Symbol(word) | Token::Word(word)) => {
+                    ValueComparison::ALL.iter().find(|(_, text)| text == word)
                 }
                 _ => None,
             };
@@ -229,7 +231,7 @@ impl<'a> Reading<'a> {
                 return match self.peek().is_none_or(ends) {
                     true => Ok(Measure::EachShare { of }),
                     false => Err(self.syntax_error(
-                        "`= VALUE`, or another of `!=`, `<`, `<=`, `>`, `>=`, or `by LABEL` for the share of each value",
+                        "`= VALUE`, or another of `!=`, `<`, `<=`, `>`, `>=`, `contains`, or `by LABEL` for the share of each value",
                     )),
                 };
             };
@@ -243,7 +245,18 @@ impl<'a> Reading<'a> {
             return Ok(Measure::Share { of, comparison: *comparison, value });
         }
         if self.word("mean") {
-            self.keyword("of", "`of`")?;
+            if let Some(quantity) =
+                OptionQuantity::ALL.into_iter().find(|quantity| self.word(quantity.as_str()))
+            {
+                self.keyword("of", "`of`")?;
+                let first = self.name("an option, or the name of a decision")?;
+                let (option, of) = match self.word("in") {
+                    true => (Some(first), self.name("the name of a decision")?),
+                    false => (None, first),
+                };
+                return Ok(Measure::MeanOf { quantity, option, of });
+            }
+            self.keyword("of", "`of`, `rank of` or `points of`")?;
             let of = self.name("the name of a decision or a fact")?;
             return Ok(Measure::Mean { of });
         }
@@ -312,6 +325,10 @@ mod tests {
             ("share of vote", None),
             ("share of vote = yes by day, condition against \"no talk\" clustered by pair", None),
             ("share of vote by condition against control", None),
+            ("share of ballot contains #5 by condition", None),
+            ("mean rank of ballot by condition", None),
+            ("mean rank of \"bike lanes\" in ballot by day", None),
+            ("mean points of #5 in ballot independent", None),
             ("accuracy of answer against gold by model", None),
             ("accuracy of answer against gold ignoring case clustered by item", None),
             ("pass@5 of answer against gold", None),
@@ -351,6 +368,9 @@ mod tests {
             "accuracy of answer",
             "accuracy of answer against gold ignoring spaces",
             "pass@0 of answer against gold",
+            "share of ballot contains",
+            "mean rank ballot",
+            "mean rank of #5 in",
         ];
         let errors: Vec<String> =
             wrong.map(|text| text.parse::<FigureDefinition>().unwrap_err().to_string()).into();

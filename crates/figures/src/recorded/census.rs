@@ -6,6 +6,7 @@ use retold::decided::DecidedQuestion;
 use retold::event::{Labels, call_kind};
 use serde_json::Value;
 
+use super::ballots::BallotCensus;
 use super::fact::RecordedFact;
 use super::observations::Observation;
 use super::row::FigureRow;
@@ -50,6 +51,7 @@ pub struct ValueCensus {
     is_dependent: bool,
     numbers: u64,
     others: u64,
+    ballots: BallotCensus,
     /// How often each value occurs; `None` if there are too many.
     values: Option<BTreeMap<String, u64>>,
 }
@@ -70,7 +72,13 @@ pub(crate) enum ValueShape {
     Numbers,
     /// They are few names; the commonest first.
     Names(Vec<String>),
-    /// Neither.
+    /// They are lists of few options.
+    Lists,
+    /// They are lists of few options, whose order differs.
+    Rankings,
+    /// They are objects with the points of few options.
+    Points,
+    /// None of these.
     Other,
 }
 
@@ -163,6 +171,9 @@ impl ValueCensus {
         if is_fallback || value.is_null() {
             return;
         }
+        if self.ballots.add(value) {
+            return;
+        }
         let name = match value {
             Value::Number(_) => {
                 self.numbers += 1;
@@ -191,6 +202,8 @@ impl ValueCensus {
     /// How they can be summed up.
     pub(crate) fn shape(&self) -> ValueShape {
         match (self.numbers, self.others, &self.values) {
+            (0, 0, _) => self.ballots.shape(),
+            _ if self.ballots.is_any() => ValueShape::Other,
             (1.., 0, _) => ValueShape::Numbers,
             (0, 1.., Some(values)) => {
                 let mut names: Vec<(&String, &u64)> = values.iter().collect();
@@ -240,7 +253,12 @@ mod tests {
         let votes = shape(&[json!("yes"), json!("no"), json!("no"), json!(true)]);
         assert_eq!(votes, ValueShape::Names(["no", "true", "yes"].map(str::to_owned).into()));
         assert_eq!(shape(&[json!(1), json!("ten")]), ValueShape::Other);
-        assert_eq!(shape(&[json!({"a": 1})]), ValueShape::Other);
+        assert_eq!(shape(&[json!({"a": 1}), json!({"b": 2})]), ValueShape::Points);
+        assert_eq!(shape(&[json!({"a": "x"})]), ValueShape::Other);
+        assert_eq!(shape(&[json!(["a", "b"]), json!([]), json!(["b"])]), ValueShape::Lists);
+        assert_eq!(shape(&[json!(["a", "b"]), json!(["b", "a"])]), ValueShape::Rankings);
+        assert_eq!(shape(&[json!(["a", "b"]), json!({"a": 1})]), ValueShape::Other);
+        assert_eq!(shape(&[json!(["a", "b"]), json!("a")]), ValueShape::Other);
         assert_eq!(shape(&[json!("x".repeat(LONGEST + 1))]), ValueShape::Other);
         let many: Vec<Value> = (0..=MOST_VALUES).map(|n| json!(format!("v{n}"))).collect();
         assert_eq!(shape(&many), ValueShape::Other);

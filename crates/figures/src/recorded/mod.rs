@@ -1,5 +1,6 @@
 //! What recorded runs have to offer figures.
 
+mod ballots;
 mod census;
 mod error;
 mod fact;

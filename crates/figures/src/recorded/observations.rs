@@ -29,6 +29,8 @@ pub enum Observation<'a> {
         is_fallback: bool,
         /// Whether another call of the run was given the answer first.
         is_shared: bool,
+        /// Whether a judge made it.
+        is_judged: bool,
         /// Whether a simulated judge made it up.
         is_simulated: bool,
         /// Whether the answer was refused.
@@ -129,6 +131,7 @@ impl ObservedDecision {
             value,
             is_fallback: *is_fallback,
             is_shared: *is_shared,
+            is_judged: made.by.is_by_judge(),
             is_simulated: made.by.is_simulated(),
             is_refused: *is_refused,
         };

@@ -1,21 +1,28 @@
-//! Which values there are in each group, for a figure that names none: the share of each.
+//! Which values there are in each group, for a figure that names none: the share of each, or the mean of each option.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use retold::escaping::printable;
-use serde_json::Value;
 
 use super::counted::{Counted, GroupDraws};
 use super::group::GroupValue;
-use super::value_name::name_of;
 use crate::ClusteredDraws;
 
-/// The most different values whose shares are shown.
-const MOST: usize = 20;
+/// The most different values that are shown.
+const MOST: usize = 50;
 
 /// How many of them an error names, and how much of each.
 const NAMED: usize = 5;
 const LONGEST: usize = 40;
+
+/// The number that an answer has for a value that it does not name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unnamed {
+    /// A share or points of 0.
+    Zero,
+    /// None: it is missing.
+    Missing,
+}
 
 /// The values of a figure, by group and cluster.
 #[derive(Debug, Default)]
@@ -27,30 +34,46 @@ pub(super) struct EachValue {
 /// The values of one group.
 #[derive(Debug, Default)]
 struct GroupValues {
-    /// By cluster, how often each value occurs.
-    clusters: BTreeMap<String, BTreeMap<String, u64>>,
+    clusters: BTreeMap<String, ClusterValues>,
     missing: u64,
     fallback: u64,
 }
 
+/// The values of one cluster.
+#[derive(Debug, Default)]
+struct ClusterValues {
+    answers: u64,
+    /// The sum of the numbers of each value, and how many answers name it.
+    sums: BTreeMap<String, (f64, u64)>,
+}
+
 impl EachValue {
-    /// Counts a value, unless there are too many different ones, of which only the number matters then.
-    pub(super) fn add(&mut self, group: Vec<GroupValue>, cluster: &str, found: Counted<&Value>) {
+    /// Counts an answer with the number of each value that it names, unless there are too many different ones, of which
+    /// only the number matters then.
+    pub(super) fn add(
+        &mut self,
+        group: Vec<GroupValue>,
+        cluster: &str,
+        found: Counted<Vec<(String, f64)>>,
+    ) {
         if self.names.len() > MOST {
             return;
         }
         let values = self.groups.entry(group).or_default();
         match found {
-            Counted::Value(value) => {
-                let name = name_of(value);
-                if !self.names.contains(&name) {
-                    self.names.insert(name.clone());
-                }
+            Counted::Value(numbers) => {
                 if !values.clusters.contains_key(cluster) {
-                    values.clusters.insert(cluster.to_owned(), BTreeMap::new());
+                    values.clusters.insert(cluster.to_owned(), ClusterValues::default());
                 }
-                if let Some(of_cluster) = values.clusters.get_mut(cluster) {
-                    *of_cluster.entry(name).or_default() += 1;
+                let Some(of_cluster) = values.clusters.get_mut(cluster) else { return };
+                of_cluster.answers += 1;
+                for (name, number) in numbers {
+                    if !self.names.contains(&name) {
+                        self.names.insert(name.clone());
+                    }
+                    let (sum, answers) = of_cluster.sums.entry(name).or_default();
+                    *sum += number;
+                    *answers += 1;
                 }
             }
             Counted::Missing => values.missing += 1,
@@ -72,22 +95,28 @@ impl EachValue {
         })
     }
 
-    /// The share of each value in each group: all draws of a group count in each. A value comes before the labels.
-    pub(super) fn shares(self) -> BTreeMap<Vec<GroupValue>, GroupDraws> {
-        let mut shares = BTreeMap::new();
+    /// The draws of each value in each group. A value comes before the labels.
+    pub(super) fn draws(self, unnamed: Unnamed) -> BTreeMap<Vec<GroupValue>, GroupDraws> {
+        let mut all = BTreeMap::new();
         for (group, GroupValues { clusters, missing, fallback }) in self.groups {
             for name in &self.names {
-                let mut draws = ClusteredDraws::default();
-                for (cluster, values) in &clusters {
-                    let hits = values.get(name).copied().unwrap_or(0);
-                    let all: u64 = values.values().sum();
-                    draws.add_all(cluster, hits as f64, all as f64);
+                let (mut draws, mut missing) = (ClusteredDraws::default(), missing);
+                for (cluster, ClusterValues { answers, sums }) in &clusters {
+                    let (sum, named) = sums.get(name).copied().unwrap_or_default();
+                    let counted = match unnamed {
+                        Unnamed::Zero => *answers,
+                        Unnamed::Missing => named,
+                    };
+                    missing += answers - counted.min(*answers);
+                    if counted > 0 {
+                        draws.add_all(cluster, sum, counted as f64);
+                    }
                 }
                 let value = GroupValue::Label(name.clone());
                 let group = std::iter::once(value).chain(group.iter().cloned()).collect();
-                shares.insert(group, GroupDraws { draws, missing, fallback });
+                all.insert(group, GroupDraws { draws, missing, fallback });
             }
         }
-        shares
+        all
     }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::group::GroupValue;
 use super::value_name::name_of;
-use crate::definition::{Measure, ValueComparison};
+use crate::definition::{Measure, ValueComparison, options_of};
 
 /// How many different values are named, and how much of each.
 const MOST_NAMED: usize = 6;
@@ -38,6 +38,13 @@ pub enum FigureFinding {
     },
     /// A mean, or a comparison of numbers, leaves out values that are not numbers.
     NotNumbers {
+        /// How many.
+        values: u64,
+        /// One of them.
+        such_as: String,
+    },
+    /// Ranks, points and options are those of ballots, and values are none.
+    NotBallots {
         /// How many.
         values: u64,
         /// One of them.
@@ -79,6 +86,18 @@ impl fmt::Display for FigureFinding {
                 quoted(baseline),
                 values.join(", ")
             ),
+            FigureFinding::NotBallots { values, such_as } => {
+                let (count, such_as) = (count_of(*values, "value"), quoted(such_as));
+                let (are, counts) = match values {
+                    1 => ("is not a ballot", "counts"),
+                    _ => ("are not ballots", "count"),
+                };
+                write!(
+                    f,
+                    "{count} {are}, such as {such_as}, and {counts} as missing: `contains` and `mean rank` need lists, `mean points` needs \
+                     objects of numbers"
+                )
+            }
             FigureFinding::NotNumbers { values, such_as } => {
                 let (count, such_as) = (count_of(*values, "value"), quoted(such_as));
                 let (are, counts) = match values {
@@ -100,7 +119,7 @@ pub(super) struct SeenValues {
     is_matched: bool,
     texts: BTreeSet<String>,
     more: bool,
-    not_numbers: u64,
+    strangers: u64,
     example: Option<String>,
 }
 
@@ -108,36 +127,53 @@ impl SeenValues {
     /// Takes note of a value.
     pub(super) fn add(&mut self, measure: &Measure, value: &Value) {
         match measure {
+            Measure::Share { comparison: ValueComparison::Contains, value: option, .. }
+            | Measure::MeanOf { option: Some(option), .. } => {
+                let Some(options) = options_of(value) else { return self.add_stranger(value) };
+                self.is_matched |= options.contains(option);
+                options.into_iter().for_each(|it| self.add_text(it));
+            }
+            Measure::MeanOf { quantity, option: None, .. } if quantity.each(value).is_none() => {
+                self.add_stranger(value);
+            }
             Measure::Share { comparison, value: written, .. } if comparison.is_of_names() => {
                 // What is true or false may as well never be the other.
                 let may_be = value.is_boolean() && ["true", "false"].contains(&written.as_str());
                 self.is_matched |=
                     may_be || ValueComparison::Equal.holds(value, written) == Some(true);
-                if self.is_matched {
-                    return;
-                }
-                let text = name_of(value);
-                let has_room = self.texts.len() < MOST_NAMED || self.texts.contains(&text);
-                match has_room {
-                    true => drop(self.texts.insert(text)),
-                    false => self.more = true,
-                }
+                self.add_text(name_of(value));
             }
             Measure::Share { .. } | Measure::Mean { .. } if !value.is_number() => {
-                self.not_numbers += 1;
-                self.example.get_or_insert_with(|| name_of(value));
+                self.add_stranger(value);
             }
             Measure::Share { .. }
             | Measure::EachShare { .. }
             | Measure::Mean { .. }
+            | Measure::MeanOf { .. }
             | Measure::Graded { .. }
             | Measure::Changed { .. } => {}
         }
     }
 
+    /// Takes note of a text that may have been meant.
+    fn add_text(&mut self, text: String) {
+        let has_room = self.texts.len() < MOST_NAMED || self.texts.contains(&text);
+        match has_room {
+            _ if self.is_matched => {}
+            true => drop(self.texts.insert(text)),
+            false => self.more = true,
+        }
+    }
+
+    /// Takes note of a value of another type.
+    fn add_stranger(&mut self, value: &Value) {
+        self.strangers += 1;
+        self.example.get_or_insert_with(|| name_of(value));
+    }
+
     /// What looks wrong.
     pub(super) fn finding(self, measure: &Measure) -> Option<FigureFinding> {
-        let SeenValues { is_matched, texts, more, not_numbers, example } = self;
+        let SeenValues { is_matched, texts, more, strangers, example } = self;
         match measure {
             Measure::Share { comparison, value, .. }
                 if comparison.is_of_names() && !is_matched && !texts.is_empty() =>
@@ -145,7 +181,15 @@ impl SeenValues {
                 let (value, values) = (value.clone(), texts.into_iter().collect());
                 Some(FigureFinding::NoSuchValue { value, values, more })
             }
-            _ => example.map(|such_as| FigureFinding::NotNumbers { values: not_numbers, such_as }),
+            Measure::MeanOf { option: Some(option), .. } if !is_matched && !texts.is_empty() => {
+                let (value, values) = (option.clone(), texts.into_iter().collect());
+                Some(FigureFinding::NoSuchValue { value, values, more })
+            }
+            Measure::MeanOf { .. }
+            | Measure::Share { comparison: ValueComparison::Contains, .. } => {
+                example.map(|such_as| FigureFinding::NotBallots { values: strangers, such_as })
+            }
+            _ => example.map(|such_as| FigureFinding::NotNumbers { values: strangers, such_as }),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Gathers the draws of a figure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use retold::escaping::printable;
 use retold::event::{CLUSTERS, PARTICIPANTS};
@@ -9,14 +9,16 @@ use serde_json::Value;
 
 use super::compared::{GroupPairs, compared_groups};
 use super::counted::{Counted, GroupDraws};
-use super::each_value::EachValue;
+use super::each_value::{EachValue, Unnamed};
 use super::finding::{FigureFinding, SeenValues};
 use super::graded::GradedCalls;
 use super::group::GroupValue;
 use super::label::{CountedRun, MODEL, RUN, label_of, setting_of};
 use super::value_name::name_of;
 use super::{ClusteringUsed, ComparedGroups, FigureGroup, FigureTable, FiguresError};
-use crate::definition::{Clustering, CountedUnit, FigureDefinition, Grade, Measure, is_right};
+use crate::definition::{
+    Clustering, CountedUnit, FigureDefinition, Grade, Measure, OptionQuantity, is_right, options_of,
+};
 use crate::difference::{correct, difference};
 use crate::recorded::{FoundValue, Observation, RunCensus, SourceError, ValueSource};
 
@@ -64,6 +66,8 @@ pub(super) struct FigureGathering<'a> {
     simulated: u64,
     /// Values without one of answers that were refused.
     refused: u64,
+    /// The names of decisions that judges made.
+    judged: BTreeSet<String>,
     seen: SeenValues,
     has_earlier_facts: bool,
 }
@@ -167,6 +171,7 @@ impl<'a> FigureGathering<'a> {
             shared: 0,
             simulated: 0,
             refused: 0,
+            judged: BTreeSet::new(),
             seen: SeenValues::default(),
             has_earlier_facts: false,
         })
@@ -190,7 +195,13 @@ impl<'a> FigureGathering<'a> {
             let is_fact = matches!(observation, Observation::Fact { .. });
             self.has_earlier_facts |= is_fact && run.has_accepted;
             match (&found, observation) {
-                (FoundValue::Value(_), Observation::Decision { is_shared, is_simulated, .. }) => {
+                (
+                    FoundValue::Value(_),
+                    Observation::Decision { name, is_shared, is_judged, is_simulated, .. },
+                ) => {
+                    if is_judged && !self.judged.contains(name) {
+                        self.judged.insert(name.to_owned());
+                    }
                     self.shared += u64::from(is_shared);
                     self.simulated += u64::from(is_simulated);
                 }
@@ -216,9 +227,13 @@ impl<'a> FigureGathering<'a> {
                 true => format!("{}/{cluster}", run.group),
                 false => cluster,
             };
-            if let Measure::EachShare { .. } = self.definition.measure {
+            if self.definition.measure.names_each().is_some() {
                 let found = match found {
-                    FoundValue::Value(value) => Counted::Value(value),
+                    FoundValue::Value(value) => self
+                        .definition
+                        .measure
+                        .numbers(value)
+                        .map_or(Counted::Missing, Counted::Value),
                     FoundValue::Missing => Counted::Missing,
                     FoundValue::Fallback => Counted::Fallback,
                 };
@@ -287,12 +302,19 @@ impl<'a> FigureGathering<'a> {
             Measure::Share { comparison, value: written, .. } => {
                 comparison.holds(value, written).map(share)
             }
+            Measure::MeanOf { quantity, option: Some(option), .. } => quantity.of(option, value),
             Measure::EachShare { .. }
+            | Measure::MeanOf { option: None, .. }
             | Measure::Mean { .. }
             | Measure::Graded { .. }
-            | Measure::Changed { .. } => value.as_f64().filter(|value| value.abs() <= LARGEST),
+            | Measure::Changed { .. } => value.as_f64(),
         };
-        draw.map_or(Counted::Missing, Counted::Value)
+        draw.filter(|draw| draw.abs() <= LARGEST).map_or(Counted::Missing, Counted::Value)
+    }
+
+    /// The names of the decisions of judges that it counts.
+    pub(super) fn judged(&self) -> impl Iterator<Item = &str> {
+        self.judged.iter().map(String::as_str)
     }
 
     /// Makes the table from the gathered values.
@@ -320,7 +342,11 @@ impl<'a> FigureGathering<'a> {
             let (figure, most) = (printable(&figure, 300), MOST_GROUPS);
             return Err(FiguresError::Groups { figure, most });
         }
-        self.groups.append(&mut std::mem::take(&mut self.each_value).shares());
+        let unnamed = match &self.definition.measure {
+            Measure::MeanOf { quantity: OptionQuantity::Rank, .. } => Unnamed::Missing,
+            _ => Unnamed::Zero,
+        };
+        self.groups.append(&mut std::mem::take(&mut self.each_value).draws(unnamed));
         if self.groups.len() > MOST_GROUPS {
             let (figure, most) = (printable(&figure, 300), MOST_GROUPS);
             return Err(FiguresError::Groups { figure, most });
@@ -349,13 +375,7 @@ impl<'a> FigureGathering<'a> {
             }
         };
         let groups = self.groups.iter().map(of_group).collect();
-        let of_each = match &self.definition.measure {
-            Measure::EachShare { of } => Some(of.clone()),
-            Measure::Share { .. }
-            | Measure::Mean { .. }
-            | Measure::Graded { .. }
-            | Measure::Changed { .. } => None,
-        };
+        let of_each = self.definition.measure.names_each().map(str::to_owned);
         let labels = self.definition.by.len();
         let against = self.definition.against.as_deref();
         let is_baseline = |value: &GroupValue| value.text() == against;
@@ -391,9 +411,31 @@ impl<'a> FigureGathering<'a> {
             shared,
             simulated: self.simulated,
             refused: self.refused,
+            judged: Vec::new(),
             has_earlier_facts: self.has_earlier_facts,
             finding,
         })
+    }
+}
+
+impl Measure {
+    /// The name of the values, if the figure is of each that there is.
+    fn names_each(&self) -> Option<&str> {
+        match self {
+            Measure::EachShare { of } | Measure::MeanOf { option: None, of, .. } => Some(of),
+            _ => None,
+        }
+    }
+
+    /// The number of each value that an answer names, for a figure of each; `None` if it has none of that kind.
+    fn numbers(&self, value: &Value) -> Option<Vec<(String, f64)>> {
+        if let Measure::MeanOf { quantity, .. } = self {
+            return quantity.each(value);
+        }
+        let mut names = options_of(value).unwrap_or_else(|| vec![name_of(value)]);
+        names.sort_unstable();
+        names.dedup();
+        Some(names.into_iter().map(|name| (name, 1.0)).collect())
     }
 }
 

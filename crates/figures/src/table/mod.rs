@@ -7,6 +7,7 @@ mod finding;
 mod gather;
 mod graded;
 mod group;
+mod judged;
 mod label;
 mod leading;
 mod suggested;
@@ -27,6 +28,7 @@ use serde::Serialize;
 
 pub use finding::FigureFinding;
 pub use group::{GroupValue, natural_order};
+pub use judged::JudgeAgreement;
 pub use leading::{LeadingTables, leading_tables};
 pub use words::SIMULATED_VERDICTS;
 
@@ -139,6 +141,9 @@ pub struct FigureTable {
     /// Missing values and last resorts of all groups whose answers were refused.
     #[serde(skip_serializing_if = "is_zero")]
     pub refused: u64,
+    /// How far judges whose verdicts are counted agree with people.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub judged: Vec<JudgeAgreement>,
     /// True if values are facts of a run about whose answers other decisions were accepted since.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub has_earlier_facts: bool,
@@ -267,7 +272,30 @@ fn tables(
             each_observation(*reader, *run, parsers, &mut add)?;
         }
     }
-    gathering.into_iter().map(FigureGathering::table).collect()
+    let mut tables = Vec::new();
+    for figure in gathering {
+        let judged: Vec<String> = figure.judged().map(str::to_owned).collect();
+        let mut table = figure.table()?;
+        for name in judged {
+            table.judged.extend(judge_agreements(runs, &name, parsers)?);
+        }
+        tables.push(table);
+    }
+    Ok(tables)
+}
+
+/// How far the judges of each run agree with people about decisions of a name.
+fn judge_agreements(
+    runs: &mut [FigureRun<'_>],
+    name: &str,
+    parsers: Option<&Parsers>,
+) -> Result<Vec<JudgeAgreement>, LogError> {
+    let (Some(parsers), are_several) = (parsers, runs.len() > 1) else { return Ok(Vec::new()) };
+    let of_run = |FigureRun { name: run_name, run, reader, .. }: &mut FigureRun<'_>| {
+        let shown = are_several.then_some(run_name.as_str());
+        JudgeAgreement::read(*reader, (*run, shown), name, parsers)
+    };
+    runs.iter_mut().map(of_run).collect()
 }
 
 /// The beginning of the run whose answers a run is about: of a run of accepted decisions, that of the run whose answers

@@ -1,6 +1,6 @@
 //! Figures of a run of which nobody named any.
 
-use crate::definition::{CountedUnit, FigureDefinition, Measure, ValueComparison};
+use crate::definition::{CountedUnit, FigureDefinition, Measure, OptionQuantity, ValueComparison};
 use crate::recorded::{RunCensus, ValueShape};
 use retold::event::PARTICIPANTS;
 
@@ -25,8 +25,8 @@ pub(super) struct SuggestedFigures {
     pub(super) left_out: usize,
 }
 
-/// Figures that say what came out of runs: for each name of decisions the mean of numbers, or the share of the commonest
-/// values, by each label that all its calls have with two to eight values, other than those that say who is asked.
+/// Figures that say what came out of runs: for each name of decisions the mean of numbers, the share of the commonest
+/// values, or what ballots say of each option, by each label that all its calls have with two to eight values, other than those that say who is asked.
 pub(super) fn suggested_figures(census: &RunCensus) -> SuggestedFigures {
     let mut figures = Vec::new();
     for (name, values) in &census.decisions {
@@ -46,6 +46,15 @@ pub(super) fn suggested_figures(census: &RunCensus) -> SuggestedFigures {
                     Measure::Share { of, comparison, value }
                 };
                 names.into_iter().take(some).map(share).collect()
+            }
+            ValueShape::Lists => vec![Measure::EachShare { of }],
+            ValueShape::Rankings => {
+                let quantity = OptionQuantity::Rank;
+                vec![Measure::MeanOf { quantity, option: None, of }]
+            }
+            ValueShape::Points => {
+                let quantity = OptionQuantity::Points;
+                vec![Measure::MeanOf { quantity, option: None, of }]
             }
             ValueShape::Other => Vec::new(),
         };

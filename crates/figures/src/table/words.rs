@@ -89,16 +89,15 @@ impl FigureTable {
                 group_digits(self.refused)
             )
         });
-        let all = [
-            finding,
-            baseline,
-            refused,
-            earlier,
-            Some(independence),
-            self.few_clusters(),
-            self.strangers(),
-        ];
-        all.into_iter().flatten().chain(self.narrow_intervals()).collect()
+        let judged = self.judged.iter().map(ToString::to_string);
+        let last = [Some(independence), self.few_clusters(), self.strangers()];
+        [finding, baseline, refused, earlier]
+            .into_iter()
+            .flatten()
+            .chain(judged)
+            .chain(last.into_iter().flatten())
+            .chain(self.narrow_intervals())
+            .collect()
     }
 
     /// Why groups of few clusters have no interval, or no test; `None` if all have enough.

@@ -5,6 +5,7 @@ use retold::char_boundary::floor;
 use retold::check::{Change, CheckError, DecisionCheck, DecisionPart, DecisionSide, check};
 use retold::decide::{Again, Choices, ParserParams, RegisteredParser, Selection};
 use retold::escaping::{inert_lines, printable};
+use retold_study::parser_file::FileDecision;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -122,7 +123,7 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
             params: &params,
             only: None,
             choices: Choices::First,
-            name: None,
+            name: file.and_then(FileDecision::name),
             parsers,
         };
         let mut done = 0;

@@ -34,6 +34,24 @@ pub(super) enum ReadingDoubt {
     /// An option of one letter that may be a word.
     #[error("the letter of {:?} may be a word, so no option was read there", .0.0)]
     Letter(Excerpt),
+    /// Another number of options than the parser allows.
+    #[error("the options that were found are {0}, but should be {1}, so nothing was read there")]
+    Count(usize, String),
+    /// Ranks that leave an order open.
+    #[error("the ranks {} are not 1, 2, 3 and so on, so no ranking was read there", .0.0)]
+    Ranks(Excerpt),
+    /// An option with different points.
+    #[error("{:?} has {} and {} points, so no points were read there", .0.0, .1.0, .2.0)]
+    Points(Excerpt, Excerpt, Excerpt),
+    /// An option that a list names twice.
+    #[error("{:?} is there twice, so nothing was read there", .0.0)]
+    Twice(Excerpt),
+    /// An option without the number that others have.
+    #[error("{:?} has no number, so nothing was read there", .0.0)]
+    NoNumber(Excerpt),
+    /// A part of a list that is no option.
+    #[error("{} is not one of the options, so nothing was read there", .0.0)]
+    Unknown(Excerpt),
     /// A value of JSON that ends where the answer does.
     #[error("the JSON is cut off in the value, so nothing was read there")]
     CutJson,

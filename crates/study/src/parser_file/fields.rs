@@ -1,5 +1,7 @@
 //! What a parser file has, as it is written.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,13 +14,20 @@ const LONGEST_NAME: usize = 100;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FileFields {
+    /// The first that fits an answer makes the one decision about it.
+    #[serde(default)]
     pub(super) parsers: Vec<ParserFields>,
+    /// Several decisions about each answer, by name: for each of them, the first parser that fits decides.
+    #[serde(default)]
+    pub(super) decisions: BTreeMap<String, Vec<ParserFields>>,
 }
 
 /// A parser.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ParserFields {
+    /// Its name; under `decisions`, that of the decision if it is not given.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(super) name: String,
     /// The answers that it decides about.
     #[serde(default, rename = "for", skip_serializing_if = "ConditionFields::is_empty")]
@@ -86,6 +95,18 @@ pub(super) struct StrategyFields {
     /// One of some options.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) one_of: Option<Vec<String>>,
+    /// All of some options that apply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) choices: Option<Vec<String>>,
+    /// Some options in order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) ranking: Option<Vec<String>>,
+    /// A number for each of some options.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) points: Option<Vec<String>>,
+    /// How many of the options a ballot has, points of 0 left out; any number if it is not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) count: Option<CountFields>,
     /// The spellings that count; if it is not given, options with one letter only are spelt exactly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) case: Option<LetterCase>,
@@ -107,6 +128,63 @@ impl TagNames {
         match self {
             TagNames::One(name) => std::slice::from_ref(name),
             TagNames::Several(names) => names,
+        }
+    }
+}
+
+/// A number of options, or a range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "write a number of options, or {from: 1, to: 5}")]
+pub(super) enum CountFields {
+    Exactly(usize),
+    Range(CountRange),
+}
+
+/// A range of numbers of options; without an end, it is open there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CountRange {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    from: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    to: Option<usize>,
+}
+
+impl CountFields {
+    /// The least and the most.
+    fn ends(self) -> (usize, usize) {
+        match self {
+            CountFields::Exactly(count) => (count, count),
+            CountFields::Range(CountRange { from, to }) => {
+                (from.unwrap_or(0), to.unwrap_or(usize::MAX))
+            }
+        }
+    }
+
+    /// Checks that some number of the options fits.
+    pub(super) fn check(self, options: usize, key: &str) -> Result<(), ConfigProblem> {
+        let (from, to) = self.ends();
+        if from > to || from > options {
+            let message = format!("no ballot of {options} options has {self}");
+            return Err(ConfigProblem::new(key, message));
+        }
+        Ok(())
+    }
+
+    /// True if a number of options fits.
+    pub(super) fn has(self, count: usize) -> bool {
+        let (from, to) = self.ends();
+        (from..=to).contains(&count)
+    }
+}
+
+impl std::fmt::Display for CountFields {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.ends() {
+            (from, to) if from == to => write!(f, "{from}"),
+            (from, usize::MAX) => write!(f, "at least {from}"),
+            (0, to) => write!(f, "at most {to}"),
+            (from, to) => write!(f, "from {from} to {to}"),
         }
     }
 }

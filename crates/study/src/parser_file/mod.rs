@@ -15,6 +15,7 @@
 //! and its definition, so that a decision can be made again. docs/parsers.md describes the file.
 
 mod attach;
+mod ballot;
 mod candidate;
 mod digit_group;
 mod doubt;
@@ -36,12 +37,13 @@ mod shape;
 mod strategy;
 mod words;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
 use self::attach::ParserConditions;
-use self::fields::{FileFields, ParserFields};
+use self::fields::{FileFields, ParserFields, check_name};
 use crate::config::{ConfigError, ConfigProblem, load, locate, read_text, schema_of};
 use retold::decide::{Chooser, NOTHING_FOUND, PARSER_FILE};
 use retold::id::CallPath;
@@ -55,6 +57,12 @@ const MOST_PARSERS: usize = 1000;
 /// The parsers of a file.
 pub struct ParserFile {
     name: String,
+    decisions: Vec<FileDecision>,
+}
+
+/// A decision that a file makes about each answer: the first of its parsers that fits makes it.
+pub struct FileDecision {
+    name: Option<String>,
     parsers: Vec<(ParserConditions, Box<dyn AnyParser>)>,
 }
 
@@ -74,34 +82,38 @@ impl ParserFile {
     pub fn new(path: &Path, text: &str) -> Result<Self, ConfigError> {
         let file: FileFields = load(path, text)?;
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-        Self::from_fields(&file, &name, &hash_of(text.as_bytes()))
+        Self::from_fields(file, &name, &hash_of(text.as_bytes()))
             .map_err(|wrong| locate(wrong.at(path), path, text, &[]))
     }
 
-    fn from_fields(file: &FileFields, name: &str, hash: &[u8; 32]) -> Result<Self, ConfigProblem> {
-        let FileFields { parsers } = file;
-        if parsers.is_empty() || parsers.len() > MOST_PARSERS {
+    fn from_fields(file: FileFields, name: &str, hash: &[u8; 32]) -> Result<Self, ConfigProblem> {
+        let FileFields { parsers, decisions } = file;
+        let all = || parsers.iter().chain(decisions.values().flatten());
+        let count = all().count();
+        if count == 0 || count > MOST_PARSERS {
             let message = format!("a file has from 1 to {MOST_PARSERS} parsers");
             return Err(ConfigProblem::new("parsers", message));
         }
-        let of_strategies: usize = parsers.iter().map(|fields| fields.strategies.len()).sum();
-        let mut patterns = PatternBudget::new(parsers.len() + of_strategies);
-        let mut all: Vec<(ParserConditions, Box<dyn AnyParser>)> = Vec::new();
-        for (n, fields) in parsers.iter().enumerate() {
-            let key = format!("parsers[{n}]");
-            if let Some((first, _)) =
-                parsers.iter().take(n).enumerate().find(|(_, other)| other.name == fields.name)
-            {
-                let message = format!("parsers[{first}] already has the name {:?}", fields.name);
-                return Err(ConfigProblem::new(&format!("{key}.name"), message));
-            }
-            fields.check_name(&key)?;
-            let attached =
-                ParserConditions::new(&fields.conditions, &mut patterns, &format!("{key}.for"))?;
-            let parser = parser_of(fields, (name, hash), &mut patterns, &key)?;
-            all.push((attached, Box::new(parser)));
+        if !parsers.is_empty() && !decisions.is_empty() {
+            let message = "a file has either parsers or decisions, each with parsers of its own";
+            return Err(ConfigProblem::new("decisions", message));
         }
-        Ok(ParserFile { name: name.to_owned(), parsers: all })
+        let of_strategies: usize = all().map(|fields| fields.strategies.len()).sum();
+        let mut making = Making {
+            file: (name, hash),
+            patterns: PatternBudget::new(count + of_strategies),
+            known: BTreeMap::new(),
+        };
+        let mut made = Vec::new();
+        if !parsers.is_empty() {
+            made.push(making.decision(None, parsers, "parsers")?);
+        }
+        for (decision, parsers) in decisions {
+            let key = format!("decisions.{decision}");
+            check_name(&decision, &key)?;
+            made.push(making.decision(Some(decision), parsers, &key)?);
+        }
+        Ok(ParserFile { name: name.to_owned(), decisions: made })
     }
 
     /// The name of the file, without its folder.
@@ -109,9 +121,31 @@ impl ParserFile {
         &self.name
     }
 
-    /// The names of its parsers.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.parsers.iter().map(|(_, parser)| &*parser.spec().name)
+    /// The decisions that it makes about each answer.
+    pub fn decisions(&self) -> &[FileDecision] {
+        &self.decisions
+    }
+
+    /// The same, without the file.
+    pub fn into_decisions(self) -> Vec<FileDecision> {
+        self.decisions
+    }
+
+    /// The parser with a name.
+    pub fn get(&self, name: &str) -> Option<&dyn AnyParser> {
+        self.decisions.iter().flat_map(FileDecision::parsers).find(|it| it.spec().name == name)
+    }
+}
+
+impl FileDecision {
+    /// Its name, if it is not that of the parser.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Its parsers, in order.
+    pub fn parsers(&self) -> impl Iterator<Item = &dyn AnyParser> {
+        self.parsers.iter().map(|(_, parser)| &**parser)
     }
 
     /// The parser that decides about an answer, as far as its call and its request are known.
@@ -123,11 +157,45 @@ impl ParserFile {
         let found = self.parsers.iter().find(|(attached, _)| attached.fits(call, request));
         found.map(|(_, parser)| &**parser)
     }
+}
 
-    /// The parser with a name.
-    pub fn get(&self, name: &str) -> Option<&dyn AnyParser> {
-        let found = self.parsers.iter().find(|(_, parser)| parser.spec().name == name);
-        found.map(|(_, parser)| &**parser)
+/// A file whose parsers are made.
+struct Making<'f> {
+    /// Its name and its hash.
+    file: (&'f str, &'f [u8; 32]),
+    patterns: PatternBudget,
+    /// The names of parsers, each with the key of the parser that has it.
+    known: BTreeMap<String, String>,
+}
+
+impl Making<'_> {
+    /// A decision with these parsers; `key` is where the file has them.
+    fn decision(
+        &mut self,
+        name: Option<String>,
+        parsers: Vec<ParserFields>,
+        key: &str,
+    ) -> Result<FileDecision, ConfigProblem> {
+        if parsers.is_empty() {
+            return Err(ConfigProblem::new(key, "a decision has at least one parser"));
+        }
+        let mut made: Vec<(ParserConditions, Box<dyn AnyParser>)> = Vec::new();
+        for (n, mut fields) in parsers.into_iter().enumerate() {
+            let key = format!("{key}[{n}]");
+            if let (true, Some(name)) = (fields.name.is_empty(), &name) {
+                fields.name.clone_from(name);
+            }
+            if let Some(first) = self.known.insert(fields.name.clone(), key.clone()) {
+                let message = format!("{first} already has the name {:?}", fields.name);
+                return Err(ConfigProblem::new(&format!("{key}.name"), message));
+            }
+            fields.check_name(&key)?;
+            let (conditions, at) = (&fields.conditions, format!("{key}.for"));
+            let attached = ParserConditions::new(conditions, &mut self.patterns, &at)?;
+            let parser = parser_of(&fields, self.file, &mut self.patterns, &key)?;
+            made.push((attached, Box::new(parser)));
+        }
+        Ok(FileDecision { name, parsers: made })
     }
 }
 
@@ -180,7 +248,7 @@ pub fn parser_file_schema() -> serde_json::Value {
     schema_of::<FileFields>("A file of parsers")
 }
 
-impl Chooser for ParserFile {
+impl Chooser for FileDecision {
     fn choose(&self, call: &CallPath, request: &Request) -> Option<&dyn AnyParser> {
         self.fitting(Some(call), Some(request))
     }

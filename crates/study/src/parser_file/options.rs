@@ -32,11 +32,24 @@ pub(super) struct Options {
     ending: BTreeMap<u32, Vec<usize>>,
 }
 
+/// An option that a text mentions.
+#[derive(Debug, Clone)]
+pub(super) struct OptionMention {
+    /// Where the text has it, in bytes.
+    pub(super) at: Range<usize>,
+    /// Its number among the options.
+    pub(super) option: usize,
+    /// Why it may not be meant.
+    pub(super) doubt: Option<ReadingDoubt>,
+}
+
 struct WrittenOption {
     /// As the file has it.
     text: String,
     /// Its words as a text must spell them, if letter case matters.
     spelling: Option<String>,
+    /// True if it begins with a sign that belongs to its first word: `# 5` is a heading, and not the option `#5`.
+    has_sign: bool,
 }
 
 impl Options {
@@ -91,12 +104,22 @@ impl Options {
             return Err("this option is there already");
         }
         ending.push(self.written.len());
-        self.written.push(WrittenOption { text: option.to_owned(), spelling });
+        let has_sign = has_sign(&words);
+        self.written.push(WrittenOption { text: option.to_owned(), spelling, has_sign });
         Ok(())
     }
 
+    /// The options that a text mentions, in order, as candidates for one value.
+    pub(super) fn candidates(&self, text: &str, cuts: &[usize]) -> Vec<Mention> {
+        let candidate = |OptionMention { at, option, doubt }| {
+            let certain = || Candidate::Certain(Value::from(self.text(option)));
+            Mention { at, candidate: doubt.map_or_else(certain, Candidate::Doubtful) }
+        };
+        self.mentions(text, cuts).into_iter().map(candidate).collect()
+    }
+
     /// The options that a text mentions, in order.
-    pub(super) fn mentions(&self, text: &str, cuts: &[usize]) -> Vec<Mention> {
+    pub(super) fn mentions(&self, text: &str, cuts: &[usize]) -> Vec<OptionMention> {
         let words = words(text, cuts);
         let clauses = Clauses::new(text, &words);
         let (mut mentions, mut at) = (Vec::new(), 0);
@@ -105,14 +128,23 @@ impl Options {
                 at += 1;
                 continue;
             };
-            let candidate = self.candidate(option, text, &words, &clauses, at..end);
-            mentions.extend(
-                candidate
-                    .map(|candidate| Mention { at: words[at].at..words[end - 1].end(), candidate }),
-            );
+            let place = words[at].at..words[end - 1].end();
+            if let Ok(doubt) = doubt(text, &words, &clauses, at..end) {
+                mentions.push(OptionMention { at: place, option, doubt });
+            }
             at = end;
         }
         mentions
+    }
+
+    /// An option as the file has it.
+    pub(super) fn text(&self, option: usize) -> &str {
+        self.written.get(option).map_or("", |option| &option.text)
+    }
+
+    /// The options as the file has them.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.written.iter().map(|option| option.text.as_str())
     }
 
     /// The longest option that begins with a word, and the word after it.
@@ -125,8 +157,11 @@ impl Options {
             (beginning, end) = (next, after);
             if words.get(end).is_none_or(|word| word.joint == Joint::Apart) {
                 let fits = |option: &usize| {
-                    let due = self.written[*option].spelling.as_ref();
-                    due.is_none_or(|due| *due == spelling(&words[at..end]))
+                    let WrittenOption { spelling: due, has_sign: is_signed, .. } =
+                        &self.written[*option];
+                    let found = &words[at..end];
+                    due.as_ref().is_none_or(|due| *due == spelling(found))
+                        && (!is_signed || has_sign(found))
                 };
                 let ending = self.ending.get(&beginning).into_iter().flatten();
                 longest = ending.copied().find(fits).map(|option| (option, end)).or(longest);
@@ -144,30 +179,34 @@ impl Options {
         let whole = rest.and_then(|rest| next(&(word.clone() + &rest.text.to_lowercase())));
         whole.map(|next| (next, at + 2)).or_else(|| Some((next(&word)?, at + 1)))
     }
+}
 
-    /// The candidate where an option was found in these words, if it is one.
-    fn candidate(
-        &self,
-        option: usize,
-        text: &str,
-        words: &[Word<'_>],
-        clauses: &Clauses<'_, '_>,
-        found: Range<usize>,
-    ) -> Option<Candidate> {
-        if found.len() == 1 {
-            match LetterMention::new(text, words, found.start) {
-                LetterMention::Option => {}
-                LetterMention::Word => return None,
-                LetterMention::Unclear(written) => {
-                    return Some(Candidate::Doubtful(ReadingDoubt::Letter(Excerpt::new(&written))));
-                }
+/// What is left when words are no option, but a word of the text.
+struct OnlyAWord;
+
+/// Why an option that was found in these words may not be meant.
+fn doubt(
+    text: &str,
+    words: &[Word<'_>],
+    clauses: &Clauses<'_, '_>,
+    found: Range<usize>,
+) -> Result<Option<ReadingDoubt>, OnlyAWord> {
+    if found.len() == 1 {
+        match LetterMention::new(text, words, found.start) {
+            LetterMention::Option => {}
+            LetterMention::Word => return Err(OnlyAWord),
+            LetterMention::Unclear(written) => {
+                return Ok(Some(ReadingDoubt::Letter(Excerpt::new(&written))));
             }
         }
-        Some(match clauses.negation(found) {
-            Some(written) => Candidate::Doubtful(ReadingDoubt::Negated(Excerpt::new(written))),
-            None => Candidate::Certain(Value::from(self.written[option].text.as_str())),
-        })
     }
+    Ok(clauses.negation(found).map(|written| ReadingDoubt::Negated(Excerpt::new(written))))
+}
+
+/// True if words begin with a sign and a word directly after it.
+fn has_sign(words: &[Word<'_>]) -> bool {
+    let [sign, word, ..] = words else { return false };
+    sign.is_symbol() && !word.is_symbol() && sign.end() == word.at
 }
 
 /// Words without what is between them.

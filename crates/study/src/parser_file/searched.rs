@@ -49,17 +49,32 @@ impl<'t> SearchedText<'t> {
 
     /// The candidate of each place: what is mentioned in it, also if it goes beyond.
     pub(super) fn candidates(&self, mentions: &[Mention]) -> Vec<Option<Candidate>> {
-        let of = |place: &Range<usize>| {
-            let found = within(mentions, place).map(|found| found.candidate.clone());
-            agreed(found)
-        };
-        self.places.iter().map(of).collect()
+        let found = self.in_each_place(mentions, |mention| &mention.at);
+        found.map(|found| agreed(found.iter().map(|found| found.candidate.clone()))).collect()
+    }
+
+    /// The things that are mentioned in each place, also if they go beyond.
+    pub(super) fn in_each_place<'m, M>(
+        &self,
+        mentions: &'m [M],
+        at: impl Fn(&M) -> &Range<usize> + Copy,
+    ) -> impl Iterator<Item = &'m [M]> {
+        self.places.iter().map(move |place| {
+            let first = mentions.partition_point(|found| at(found).end <= place.start);
+            let end = mentions.partition_point(|found| at(found).start < place.end);
+            mentions.get(first..end).unwrap_or(&[])
+        })
+    }
+
+    /// Where each place ends.
+    pub(super) fn ends(&self) -> impl Iterator<Item = usize> {
+        self.places.iter().map(|place| place.end)
     }
 
     /// The candidates that the places have, each of which is a place of its own.
     pub(super) fn mentioned(&self, mentions: &[Mention]) -> Vec<Option<Candidate>> {
-        let places = self.places.iter().flat_map(|place| within(mentions, place));
-        places.map(|found| Some(found.candidate.clone())).collect()
+        let found = self.in_each_place(mentions, |mention| &mention.at);
+        found.flatten().map(|found| Some(found.candidate.clone())).collect()
     }
 }
 
@@ -69,10 +84,4 @@ fn may_be_cut(text: &str, at: usize) -> bool {
     let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
     let parts = |c: char| c.is_ascii_digit() || c == '_';
     before.ends_with(parts) || after.starts_with(parts)
-}
-
-fn within<'m>(mentions: &'m [Mention], place: &Range<usize>) -> impl Iterator<Item = &'m Mention> {
-    let first = mentions.partition_point(|found| found.at.end <= place.start);
-    let end = place.end;
-    mentions.get(first..).unwrap_or(&[]).iter().take_while(move |found| found.at.start < end)
 }

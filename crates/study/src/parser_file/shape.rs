@@ -2,9 +2,10 @@
 
 use serde_json::{Number, Value};
 
+use super::ballot::{Ballot, BallotKind};
 use super::candidate::{Candidate, Mention, agreed};
 use super::doubt::{Excerpt, ReadingDoubt};
-use super::fields::{NumberFields, StrategyFields};
+use super::fields::{NumberFields, Pick, StrategyFields};
 use super::numerals::numerals;
 use super::options::Options;
 use super::scale;
@@ -22,6 +23,8 @@ pub(super) enum Shape {
     /// A number on a scale.
     Scale(NumberFields),
     OneOf(Options),
+    /// Several options at once.
+    Ballot(Ballot),
 }
 
 impl Shape {
@@ -30,36 +33,44 @@ impl Shape {
         fields: &StrategyFields,
         key: &str,
     ) -> Result<(Shape, Option<&'static str>), ConfigProblem> {
-        let StrategyFields { number, scale, one_of, case, .. } = fields;
-        if let (Some(_), None) = (case, one_of) {
-            let message = "case is for the options of one_of";
+        let StrategyFields { number, scale, one_of, case, count, .. } = fields;
+        let mut ballots = BallotKind::of(fields);
+        let ballot = ballots.next();
+        let of_numbers = [number.map(|_| "number"), scale.map(|_| "scale")];
+        let of_options = [one_of.as_ref().map(|_| "one_of"), ballot.map(|(kind, _)| kind.key())];
+        let another = ballots.next().map(|(kind, _)| kind.key());
+        let given = of_numbers.into_iter().chain(of_options).chain([another]).flatten();
+        let given: Vec<&'static str> = given.collect();
+        if let [_, .., last] = given.as_slice() {
+            let message = "a value is a number, on a scale, one of some options or several of them, only one of these";
+            return Err(ConfigProblem::new(&format!("{key}.{last}"), message));
+        }
+        if case.is_some() && one_of.is_none() && ballot.is_none() {
+            let message = "case is for options";
             return Err(ConfigProblem::new(&format!("{key}.case"), message));
         }
-        match (number, scale, one_of) {
-            (None, None, None) => Ok((Shape::Any, None)),
-            (Some(range), None, None) => {
-                range.check(&format!("{key}.number"))?;
-                Ok((Shape::Number(*range), Some("number")))
-            }
-            (None, Some(range), None) => {
-                range.check(&format!("{key}.scale"))?;
-                if range.from.is_none() || range.to.is_none() {
-                    let message = "a scale has both ends: {from: 1, to: 10}";
-                    return Err(ConfigProblem::new(&format!("{key}.scale"), message));
-                }
-                Ok((Shape::Scale(*range), Some("scale")))
-            }
-            (None, None, Some(options)) => {
-                let options = Options::new(options, *case, &format!("{key}.one_of"))?;
-                Ok((Shape::OneOf(options), Some("one_of")))
-            }
-            (_, _, one_of) => {
-                let name = if one_of.is_some() { "one_of" } else { "scale" };
-                let message =
-                    "a value is a number, on a scale or one of some options, only one of these";
-                Err(ConfigProblem::new(&format!("{key}.{name}"), message))
-            }
+        if count.is_some() && ballot.is_none() {
+            let message = "count is for choices, ranking and points";
+            return Err(ConfigProblem::new(&format!("{key}.count"), message));
         }
+        let shape = if let Some(range) = number {
+            range.check(&format!("{key}.number"))?;
+            Shape::Number(*range)
+        } else if let Some(range) = scale {
+            range.check(&format!("{key}.scale"))?;
+            if range.from.is_none() || range.to.is_none() {
+                let message = "a scale has both ends: {from: 1, to: 10}";
+                return Err(ConfigProblem::new(&format!("{key}.scale"), message));
+            }
+            Shape::Scale(*range)
+        } else if let Some(options) = one_of {
+            Shape::OneOf(Options::new(options, *case, &format!("{key}.one_of"))?)
+        } else if let Some((kind, options)) = ballot {
+            Shape::Ballot(Ballot::new(kind, options, *case, *count, key)?)
+        } else {
+            Shape::Any
+        };
+        Ok((shape, given.first().copied()))
     }
 
     /// The candidate of each place of a text; a text that counts as it is has one in each.
@@ -72,25 +83,41 @@ impl Shape {
                 .map(|text| (!text.is_empty()).then(|| Candidate::Certain(text.into())));
             return found.collect();
         }
+        if let Shape::Ballot(ballot) = self {
+            return ballot.in_places(text, places);
+        }
         let searched = SearchedText::new(text, places);
         searched.candidates(&self.mentions(&searched))
     }
 
-    /// The candidates in one place of a text, each of them a place of its own.
+    /// The candidates in one place of a text, each of them a place of its own; a ballot is all that the place has.
     pub(super) fn in_each_mention(&self, text: &str, place: Place) -> Vec<Option<Candidate>> {
-        if let Shape::Any = self {
+        if let Shape::Any | Shape::Ballot(_) = self {
             return self.in_places(text, &[place]);
         }
         let searched = SearchedText::new(text, &[place]);
         searched.mentioned(&self.mentions(&searched))
     }
 
+    /// The candidates in the matches of a pattern: if none of them is picked, a ballot is what all of them have together.
+    pub(super) fn in_matches(
+        &self,
+        text: &str,
+        places: &[Place],
+        pick: Pick,
+    ) -> Vec<Option<Candidate>> {
+        match self {
+            Shape::Ballot(ballot) if pick == Pick::Only => vec![ballot.in_all_places(text, places)],
+            _ => self.in_places(text, places),
+        }
+    }
+
     /// Everything in a text that may be the value, in order.
     fn mentions(&self, searched: &SearchedText<'_>) -> Vec<Mention> {
         let (text, cuts) = (&*searched.plain.text, searched.cuts.as_slice());
         match self {
-            Shape::Any => Vec::new(),
-            Shape::OneOf(options) => options.mentions(text, cuts),
+            Shape::Any | Shape::Ballot(_) => Vec::new(),
+            Shape::OneOf(options) => options.candidates(text, cuts),
             Shape::Scale(scale) => scale::values(scale, text, cuts),
             Shape::Number(range) => {
                 let found = numerals(text, range.decimal, cuts).into_iter();
@@ -119,6 +146,7 @@ impl Shape {
         match (self, value) {
             (_, Value::Null) => None,
             (Shape::Any, value) => Some(Candidate::Certain(value.clone())),
+            (Shape::Ballot(ballot), value) => ballot.in_json(value),
             (Shape::Number(range) | Shape::Scale(range), Value::Number(number)) => {
                 range.read(&number.to_string()).map(Candidate::Certain)
             }
@@ -159,6 +187,12 @@ impl NumberFields {
         let number = || integer_of(value, text).or_else(|| Number::from_f64(value));
         fits.then(number)?.map(Value::Number)
     }
+}
+
+/// A number as JSON has it: `8.0` is 8.
+pub(super) fn number_value(value: f64) -> Value {
+    let number = whole(value, "").or_else(|| Number::from_f64(value));
+    number.map_or(Value::Null, Value::Number)
 }
 
 /// A number as a whole one, if it is: `8.0` is 8.

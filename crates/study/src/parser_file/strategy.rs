@@ -30,8 +30,10 @@ const MOST_MATCHES: usize = 10_000;
 enum ValuePlace {
     WholeText,
     LastLine,
-    /// Its first group, or all of the match.
+    /// The first group of a pattern, or all of the match.
     Matches(Regex),
+    /// What tags with a name enclose.
+    Tags(Regex),
     Json(JsonPath),
     /// In the arguments of calls of this tool.
     Call(String, JsonPath),
@@ -147,13 +149,10 @@ impl ValuePlace {
                 pick_value(pick, shape.in_each_mention(text, Place::of(start..end)))
             }
             ValuePlace::Matches(pattern) => {
-                let found = pattern.captures_iter(text).take(MOST_MATCHES);
-                let places = found.filter_map(|found| {
-                    let all = found.get(0)?;
-                    let at = found.get(1).unwrap_or(all).range();
-                    Some(Place { at, matched: all.range() })
-                });
-                pick_value(pick, shape.in_places(text, &places.collect::<Vec<_>>()))
+                pick_value(pick, shape.in_matches(text, &matches(pattern, text), pick))
+            }
+            ValuePlace::Tags(pattern) => {
+                pick_value(pick, shape.in_places(text, &matches(pattern, text)))
             }
             ValuePlace::Json(path) => {
                 let mut search = JsonSearch::new(path, shape);
@@ -164,6 +163,17 @@ impl ValuePlace {
             ValuePlace::Call(..) => Err(Vec::new()),
         }
     }
+}
+
+/// The places that a pattern matches.
+fn matches(pattern: &Regex, text: &str) -> Vec<Place> {
+    let found = pattern.captures_iter(text).take(MOST_MATCHES);
+    let place = |found: regex::Captures<'_>| {
+        let all = found.get(0)?;
+        let at = found.get(1).unwrap_or(all).range();
+        Some(Place { at, matched: all.range() })
+    };
+    found.filter_map(place).collect()
 }
 
 /// The place, and its part of the method.
@@ -199,7 +209,7 @@ fn place(
         let name = regex::escape(tag);
         let pattern = format!(r"(?is)<{name}(?:\s[^<>]*)?>(.*?)</{name}\s*>");
         let pattern = compile(&pattern, patterns, &format!("{key}.tag"))?;
-        return Ok((ValuePlace::Matches(pattern), Some(format!("{tag}_tag"))));
+        return Ok((ValuePlace::Tags(pattern), Some(format!("{tag}_tag"))));
     }
     let path = json.as_deref().map(JsonPath::new).transpose();
     let path = path.map_err(|e| ConfigProblem::new(&format!("{key}.json"), e.to_string()))?;

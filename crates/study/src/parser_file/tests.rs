@@ -325,7 +325,7 @@ fn a_parser_is_chosen_by_call_model_and_prompt() {
     );
     let chosen = |call: &str, body: Value| {
         let request = Request::from_body(body).unwrap();
-        let parser = file.choose(&CallPath::new(call).unwrap(), &request)?;
+        let parser = file.decisions()[0].choose(&CallPath::new(call).unwrap(), &request)?;
         Some(parser.spec().name.clone().into_owned())
     };
     let body = |model: &str, text: &str| json!({"model": model, "messages": [{"role": "user", "content": text}]});

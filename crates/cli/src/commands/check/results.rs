@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -14,6 +15,7 @@ use crate::views::left::{left_alone, left_as_json};
 use retold::check::{DecisionCheck, DecisionPart, DecisionSide, New};
 use retold::escaping::printable;
 use retold::id::RunId;
+use retold::members::Members;
 
 /// How much of a name is shown.
 const SHOWN: usize = 40;
@@ -52,7 +54,9 @@ impl DecisionNames {
 
 /// The results for one run.
 pub(super) struct CheckResults {
-    pub(super) source: RunSource,
+    pub(super) source: Arc<RunSource>,
+    /// The name of the decisions, if a file gives it.
+    pub(super) decision: Option<String>,
     pub(super) checked: DecisionCheck,
     pub(super) names: DecisionNames,
     pub(super) accepted: Option<RunId>,
@@ -90,6 +94,7 @@ impl CheckResults {
 pub(super) fn object(found: &CheckResults) -> Value {
     let CheckResults {
         source,
+        decision,
         checked,
         names,
         accepted,
@@ -118,7 +123,7 @@ pub(super) fn object(found: &CheckResults) -> Value {
     };
     let count = |part: &DecisionPart| changed.get(part).copied().unwrap_or(0);
     let parts = DecisionPart::ALL.iter().map(|part| (part.as_str().to_owned(), json!(count(part))));
-    json!({
+    let mut object = json!({
         "run": source.file.is_none().then_some(run),
         "file": source.file,
         "new": new.len(),
@@ -143,13 +148,26 @@ pub(super) fn object(found: &CheckResults) -> Value {
         "flipped": flipped,
         "altered": altered,
         "simulated": source.simulated,
-    })
+    });
+    if let Some(decision) = decision {
+        object.set("decision", json!(decision));
+    }
+    object
 }
 
 /// The results, for people; at most so many changed decisions and new ones.
 pub(super) fn text(found: &CheckResults, most: usize) -> String {
-    let CheckResults { source, checked, names, accepted, known, earlier, is_nothing_new, refolded } =
-        found;
+    let CheckResults {
+        source,
+        decision,
+        checked,
+        names,
+        accepted,
+        known,
+        earlier,
+        is_nothing_new,
+        refolded,
+    } = found;
     let DecisionCheck {
         run: _,
         new,
@@ -165,7 +183,11 @@ pub(super) fn text(found: &CheckResults, most: usize) -> String {
         found,
         unfaithful,
     } = checked;
-    let name = source.name();
+    let source = source.name();
+    let name = match decision {
+        Some(decision) => format!("{}, {source}", printable(decision, SHOWN)),
+        None => source.clone(),
+    };
     let mut out = String::new();
     // Writing to a string cannot fail, here and below.
     if *decisions == 0 && new.is_empty() {
@@ -270,7 +292,7 @@ pub(super) fn text(found: &CheckResults, most: usize) -> String {
     if let Some(run) = accepted {
         let made = count_of(decisions + new.len() as u64, "decision");
         let as_names = names.text();
-        let _ = writeln!(out, "\nrun {run}: {made} accepted {as_names}; {name} is as it was");
+        let _ = writeln!(out, "\nrun {run}: {made} accepted {as_names}; {source} is as it was");
         if !earlier.is_empty() {
             let runs: Vec<String> = earlier.iter().map(ToString::to_string).collect();
             let _ = writeln!(
@@ -287,7 +309,7 @@ pub(super) fn text(found: &CheckResults, most: usize) -> String {
         );
     }
     if *is_nothing_new {
-        let _ = writeln!(out, "\nno run was recorded: {name} has all these decisions already");
+        let _ = writeln!(out, "\nno run was recorded: {source} has all these decisions already");
     }
     out
 }

@@ -1,6 +1,7 @@
 //! Decides again about the answers of recorded runs.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::Args;
 use super::results::{CheckResults, DecisionNames};
@@ -11,7 +12,7 @@ use crate::gate;
 use crate::global::Global;
 use crate::limits::prices;
 use crate::output::Output;
-use crate::parser::ParserChoice;
+use crate::parser::{ParserChoice, each_of};
 use crate::runs::accepting;
 use crate::runs::refold::{RefoldResult, refold, refoldable};
 use crate::select::{self, RunSource};
@@ -22,19 +23,29 @@ use retold::decide::{Again, AnswerDecision, ParserParams, RevisedDecision, Selec
 use retold::decided::replaced_decisions;
 use retold::event::{DecidedBy, DecisionDetails};
 use retold::exchange::{AcceptedDecision, AcceptedRun, accepted_about};
-use retold::id::RunId;
+use retold::id::{CallPath, RunId, Sample, Seq};
 use retold::log::{EventFault, LogError, Reader};
 use retold::model::Prices;
 use retold::run::OtherDecision;
 
 /// What one run was checked with, and what came of it.
 struct CheckedRun {
-    checked: DecisionCheck,
-    names: DecisionNames,
+    /// The decisions of each name.
+    checked: Vec<CheckedName>,
     accepted: Option<AcceptedRun>,
     is_nothing_new: bool,
     /// The changes that the new decisions would make in the run, if they are wanted.
     refolded: Option<RefoldResult>,
+}
+
+/// The decisions of one name about a run.
+struct CheckedName {
+    /// The name, if a file gives it.
+    decision: Option<String>,
+    checked: DecisionCheck,
+    names: DecisionNames,
+    /// Whether the run has all these decisions already.
+    is_known: bool,
 }
 
 pub(super) fn run(args: &Args, global: &Global, output: &Output) -> Result<Status, CliError> {
@@ -43,6 +54,12 @@ pub(super) fn run(args: &Args, global: &Global, output: &Output) -> Result<Statu
             .hint("--name NAME gives them one; it replaces only decisions with this name"));
     }
     let parsers = args.parser.choice(global.studies.parsers())?;
+    if args.name.is_some() {
+        parsers.refuse_several("--name")?;
+    }
+    if args.refold {
+        parsers.refuse_several("--refold")?;
+    }
     let params = args.parser.params()?;
     // Accepted decisions are written to the log.
     let mut sources = match args.accept {
@@ -68,7 +85,7 @@ fn check_all(
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let mut shown = ShownChecks::new(args, output, sources.len() > 1);
+    let mut shown = ShownChecks::new(args, output, sources.len() > 1 || choice.count() > 1);
     let prices = args.refold.then(|| prices(args.prices.as_deref())).transpose()?;
     let settings = CheckSettings { params, prices: prices.as_ref(), args, global };
     let ended = decide_in_waves(sources, choice, settings, |checked| shown.add(checked));
@@ -121,7 +138,7 @@ fn decide_in_waves(
         let done: Vec<Result<CheckedRun, CliError>> = match &mut choice {
             // A program decides about one run after the other.
             choice if is_program => {
-                wave.iter().map(|source| one(source, choice.again(), settings)).collect()
+                wave.iter().map(|source| one(source, choice.each(), settings)).collect()
             }
             choice => {
                 let file = match choice {
@@ -131,12 +148,12 @@ fn decide_in_waves(
                 // A parser keeps its computed results to itself, so each run has its own parser.
                 let checked = wave.par_iter().map(|source| {
                     let mut own = args.parser.decider(parsers)?;
-                    let by = match (&mut own, file) {
-                        (Some(own), _) => Again::By(own.as_mut()),
-                        (None, Some(file)) => Again::Chosen(file),
-                        (None, None) => Again::Latest,
+                    let deciding = match (&mut own, file) {
+                        (Some(own), _) => vec![(Again::By(own.as_mut()), None)],
+                        (None, Some(file)) => each_of(file),
+                        (None, None) => vec![(Again::Latest, None)],
                     };
-                    one(source, by, settings)
+                    one(source, deciding, settings)
                 });
                 checked.collect()
             }
@@ -144,7 +161,7 @@ fn decide_in_waves(
         // Of several that cannot be checked, the first is named.
         let done = done.into_iter().collect::<Result<Vec<CheckedRun>, CliError>>()?;
         for (source, done) in wave.into_iter().zip(done) {
-            found(store_accepted(source, done, global)?)?;
+            store_accepted(source, done, global)?.into_iter().try_for_each(&mut found)?;
         }
     }
 }
@@ -154,8 +171,8 @@ fn store_accepted(
     source: RunSource,
     done: CheckedRun,
     global: &Global,
-) -> Result<CheckResults, CliError> {
-    let CheckedRun { checked, names, accepted, is_nothing_new, refolded } = done;
+) -> Result<Vec<CheckResults>, CliError> {
+    let CheckedRun { checked, accepted, is_nothing_new, mut refolded } = done;
     let accepted = accepted.filter(|accepted| !accepted.is_empty());
     let (mut stored, mut known, mut earlier) = (None, None, Vec::new());
     if let Some(accepted) = accepted {
@@ -163,55 +180,103 @@ fn store_accepted(
         earlier = accepted_about(backend.reader()?.as_mut(), source.run)?;
         (stored, known) = accepting::store(accepted, backend.as_ref())?;
     }
-    let accepted = stored;
-    Ok(CheckResults { source, checked, names, accepted, known, earlier, is_nothing_new, refolded })
+    let (source, accepted) = (Arc::new(source), stored);
+    let results = checked.into_iter().map(|CheckedName { decision, checked, names, .. }| {
+        let (source, earlier, refolded) = (source.clone(), earlier.clone(), refolded.take());
+        CheckResults {
+            source,
+            decision,
+            checked,
+            names,
+            accepted,
+            known,
+            earlier,
+            is_nothing_new,
+            refolded,
+        }
+    });
+    Ok(results.collect())
 }
 
 /// Checks one run. Accepted decisions are dropped if the run has them already, by the same parsers with the same
 /// settings, and nothing that was accepted since has replaced them.
 fn one<'a>(
     source: &RunSource,
-    by: Again<'a>,
+    deciding: Vec<(Again<'a>, Option<&'a str>)>,
     settings: CheckSettings<'a>,
 ) -> Result<CheckedRun, CliError> {
-    let CheckSettings { params, prices, args, global } = settings;
-    let parsers = global.studies.parsers();
-    let mut accepted = args.accept.then(|| accepting::begin(source)).transpose()?;
-    let (only, choices) = (args.call.as_ref(), args.choice);
-    let name = args.name.as_deref();
-    let selection = Selection { by, params, only, choices, name, parsers };
-    let mut reader = source.checked_reader()?;
-    let (mut is_same, mut different) = (true, BTreeMap::new());
-    let mut names = DecisionNames::default();
-    let replaced = match args.accept {
-        true => replaced_decisions(&mut reader, source.run)?,
-        false => BTreeSet::new(),
+    let CheckSettings { prices, args, global, .. } = settings;
+    let mut making = Making {
+        accepted: args.accept.then(|| accepting::begin(source)).transpose()?,
+        replaced: match args.accept {
+            true => replaced_decisions(&mut source.checked_reader()?, source.run)?,
+            false => BTreeSet::new(),
+        },
+        different: prices.is_some().then(BTreeMap::new),
     };
-    let checked = check(&mut reader, source.run, selection, |reader, made| {
-        let RevisedDecision { answer, recorded, by, .. } = made;
-        let name = accepted_name(made, name);
-        let from = answer.decision.as_ref().map(|(_, made)| made.by.decides());
-        is_same &= recorded.as_ref() == Some(by) && from == Some(name);
-        names.add(from, name);
-        is_same &= answer.decision.as_ref().is_none_or(|(seq, _)| !replaced.contains(seq));
-        // A study decides about the first choice.
-        let is_first = made.answer.choice.at == 0;
-        if prices.is_some()
-            && is_first
-            && let Some(other) = other_decision(made)
-        {
-            different.insert((made.answer.call.clone(), made.answer.sample), other);
-        }
-        match &mut accepted {
-            Some(accepted) => accept(accepted, reader, (source.run, name), made),
-            None => Ok(()),
-        }
-    })?;
-    let is_known = is_same && checked.changed.is_empty();
+    let mut checked = Vec::new();
+    for (by, decision) in deciding {
+        checked.push(making.decide(source, by, decision, settings)?);
+    }
+    let Making { accepted, different, .. } = making;
+    let is_known = checked.iter().all(|of_name: &CheckedName| of_name.is_known);
     let is_nothing_new = is_known && accepted.as_ref().is_some_and(|new| !new.is_empty());
     let accepted = accepted.filter(|_| !is_known);
+    let different = different.unwrap_or_default();
     let refolded = prices.map(|prices| refold(source, different, prices, global)).transpose()?;
-    Ok(CheckedRun { checked, names, accepted, is_nothing_new, refolded })
+    Ok(CheckedRun { checked, accepted, is_nothing_new, refolded })
+}
+
+/// What is made of the new decisions about a run.
+struct Making {
+    /// The run that they are accepted in, if they are.
+    accepted: Option<AcceptedRun>,
+    /// Recorded decisions that others have replaced.
+    replaced: BTreeSet<Seq>,
+    /// Those that differ from the recorded ones, if they are wanted.
+    different: Option<BTreeMap<(CallPath, Sample), OtherDecision>>,
+}
+
+impl Making {
+    /// Makes the decisions of one name.
+    fn decide<'a>(
+        &mut self,
+        source: &RunSource,
+        by: Again<'a>,
+        decision: Option<&'a str>,
+        settings: CheckSettings<'a>,
+    ) -> Result<CheckedName, CliError> {
+        let CheckSettings { params, args, global, .. } = settings;
+        let (only, choices) = (args.call.as_ref(), args.choice);
+        let name = decision.or(args.name.as_deref());
+        let selection =
+            Selection { by, params, only, choices, name, parsers: global.studies.parsers() };
+        let mut reader = source.checked_reader()?;
+        let (mut is_same, mut names) = (true, DecisionNames::default());
+        let checked = check(&mut reader, source.run, selection, |reader, made| {
+            let RevisedDecision { answer, recorded, by, .. } = made;
+            let name = accepted_name(made, name);
+            let from = answer.decision.as_ref().map(|(_, made)| made.by.decides());
+            is_same &= recorded.as_ref() == Some(by) && from == Some(name);
+            names.add(from, name);
+            let was_replaced = |(seq, _): &(Seq, _)| self.replaced.contains(seq);
+            is_same &= !answer.decision.as_ref().is_some_and(was_replaced);
+            // A study decides about the first choice.
+            let is_first = made.answer.choice.at == 0;
+            if is_first
+                && let Some(different) = &mut self.different
+                && let Some(other) = other_decision(made)
+            {
+                different.insert((made.answer.call.clone(), made.answer.sample), other);
+            }
+            match &mut self.accepted {
+                Some(accepted) => accept(accepted, reader, (source.run, name), made),
+                None => Ok(()),
+            }
+        })?;
+        let is_known = is_same && checked.changed.is_empty();
+        Ok(CheckedName { decision: decision.map(str::to_owned), checked, names, is_known })
+    }
 }
 
 /// A decision, if it is not the recorded one. An answer without a decision has none to replace.

@@ -44,7 +44,7 @@ fn write_snapshots(
 ) -> Result<Status, CliError> {
     let params = args.parser.params()?;
     let parsers = global.studies.parsers();
-    let (by, only) = (choice.again(), args.call.as_ref());
+    let (by, only) = (choice.only("--snapshots")?, args.call.as_ref());
     let selection = Selection {
         by,
         params: &params,

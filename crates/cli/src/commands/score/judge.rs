@@ -2,19 +2,18 @@
 
 use std::path::PathBuf;
 
-use retold::decide::each_answer;
 use retold::escaping::printable;
 use retold::event::Event;
 use retold::id::RunId;
-use retold::log::{EventFault, Log, LogError, RunEvents};
+use retold::log::{Log, LogError, RunEvents};
 use retold::run::{how_it_ended, latest_start};
 use retold::scores::{AnswerName, Score, Scorer, Scores};
-use retold_judge::{JudgeSettings, JudgeStudy, Judged, JudgedAnswer, NAME};
+use retold_judge::{JudgeSettings, JudgeStudy, Judged, NAME};
 use retold_study::Registration;
 use retold_study::settings::ExperimentSettings;
-use retold_study::study::Study;
 use serde_json::Value;
 
+use super::judged::{ToJudge, answers_to_judge, draw, has_structured_output, labelled_answers};
 use crate::error::{CliError, Status, write_err};
 use crate::gate;
 use crate::global::Global;
@@ -41,6 +40,9 @@ const SHOWN: usize = 60;
 /// decisions that have the same name, and stand beside all others. Verdicts of a simulated judge are marked as
 /// simulated.
 ///
+/// With --only labelled or --sample, the model is asked about some of the answers: a judge is worth its cost if it agrees with
+/// people about those that they have labelled, which `retold score agreement` shows.
+///
 /// With --resume, an interrupted judge continues; nothing is asked twice. If it had finished, its verdicts are recorded
 /// unless they are already.
 #[derive(Debug, clap::Args)]
@@ -54,6 +56,12 @@ pub(crate) struct Args {
     /// Change a setting of the config, such as samples=3 or request.model=gpt-4o. Can be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
+    /// Judge only some answers.
+    #[arg(long, value_enum, value_name = "WHICH")]
+    only: Option<OnlyJudged>,
+    /// Judge so many of the answers, which follow from their calls: the same number stands for the same answers.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    sample: Option<u32>,
     /// Continue the judge that was interrupted.
     #[arg(long)]
     resume: bool,
@@ -65,8 +73,15 @@ pub(crate) struct Args {
     model: ModelArgs,
 }
 
+/// Answers that are judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum OnlyJudged {
+    /// Those that a person has labelled.
+    Labelled,
+}
+
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { run, config, settings, resume, new, model } = args;
+    let Args { run, config, settings, only, sample, resume, new, model } = args;
     let source = accepting::answers_of(select::source(global, &run)?)?;
     gate::sound(&source.log, source.run, "nothing was judged", output)?;
     // A run that nothing can be accepted about is refused before anything is asked.
@@ -77,8 +92,32 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     // Nothing is drawn for a judge but the answers of a simulated one.
     let mut study = config.with_seed(global.studies, 0)?;
     study.seed_is_drawn = false;
-    let judge = with_answers(&study, &source)?;
-    let (name, asked) = (judge.name.clone(), judge.request.model.clone());
+    let settings = study.settings.experiment.read::<JudgeSettings>();
+    let mut judge = settings.map_err(|e| CliError::usage(e.to_string()))?.into_owned();
+    let model_config = &study.settings.runtime.model;
+    judge.ask_structured(|request| has_structured_output(model_config, request));
+    let mut reader = source.checked_reader()?;
+    let ToJudge { mut answers, without_other } = answers_to_judge(&mut reader, source.run, &judge)?;
+    if only == Some(OnlyJudged::Labelled) {
+        let labelled = labelled_answers(&mut reader, source.run)?;
+        answers.retain(|answer| labelled.contains(&answer.seq));
+    }
+    if let Some(sample) = sample {
+        draw(&mut answers, sample);
+    }
+    if answers.is_empty() {
+        let run = source.run;
+        return Err(CliError::usage(format!("run {run} has no answers that this judge judges"))
+            .hint("`calls`, `labels`, `against` in the config and --only select them; an answer without a text is left out"));
+    }
+    if without_other > 0 {
+        write_err(&format!(
+            "{} without another answer to be compared with, and left out\n",
+            count_of(without_other, "answer")
+        ));
+    }
+    (judge.of, judge.answers) = (Some(source.run), answers);
+    let (name, asked) = (judge.name.clone(), judge.models().join(", "));
     study.settings.experiment = ExperimentSettings::new(judge);
     let tried = JudgeStudy.check(&study.settings.experiment);
     tried.map_err(|error| CliError::from(error.at(&config.path)).hint("nothing was asked"))?;
@@ -105,44 +144,6 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     };
     accept(&source, &scorer, &verdicts, model, global)?;
     Ok(status)
-}
-
-/// The settings of a config, with the answers of a run that it selects.
-fn with_answers(study: &Study, source: &RunSource) -> Result<JudgeSettings, CliError> {
-    let settings = study.settings.experiment.read::<JudgeSettings>();
-    let mut settings = settings.map_err(|e| CliError::usage(e.to_string()))?.into_owned();
-    let mut reader = source.checked_reader()?;
-    let run = source.run;
-    let mut answers = Vec::new();
-    each_answer::<CliError>(&mut reader, run, |reader, answer| {
-        // Other choices and what is not read have no text of their own.
-        let is_text = answer.choice.at == 0 && !answer.whole().text.is_empty();
-        if !is_text || !settings.judges(&answer.call, &answer.labels) {
-            return Ok(());
-        }
-        let request = reader.request(answer.prompt)?;
-        let fault = EventFault::NoRequest { prompt: answer.prompt };
-        let request = request.ok_or_else(|| LogError::corrupt(run, answer.seq, fault))?;
-        let question = request.messages().pop().map(|(_, text)| text).unwrap_or_default();
-        let text = answer.whole().text.to_owned();
-        answers.push(JudgedAnswer {
-            seq: answer.seq,
-            call: answer.call,
-            sample: answer.sample,
-            labels: answer.labels,
-            question,
-            text,
-        });
-        Ok(())
-    })?;
-    answers.sort_by_key(|answer| answer.seq);
-    if answers.is_empty() {
-        return Err(CliError::usage(format!("run {run} has no answers that this judge judges"))
-            .hint("`calls` and `labels` in the config select them; an answer without a text is left out"));
-    }
-    settings.of = Some(run);
-    settings.answers = answers;
-    Ok(settings)
 }
 
 /// The run of this judge that finished last.

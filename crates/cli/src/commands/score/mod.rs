@@ -2,6 +2,7 @@
 
 mod agreement;
 mod judge;
+mod judged;
 mod label;
 
 use clap::Subcommand;

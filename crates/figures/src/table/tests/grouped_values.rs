@@ -199,3 +199,43 @@ proptest! {
         prop_assert!((all.value.unwrap() * all.draws as f64 - sum).abs() < 1e-9);
     }
 }
+
+/// An option that a list lacks has no rank, and one without points has 0; what is not a ballot is missing.
+#[test]
+fn figures_of_ballots_are_those_of_their_options() {
+    let mut run = Written::program();
+    let ballots = [
+        (json!(["a", "b"]), json!({"a": 4, "b": 6})),
+        (json!(["b", "a"]), json!({"b": 10})),
+        (json!(["a"]), json!(null)),
+    ];
+    for (n, (order, given)) in ballots.into_iter().enumerate() {
+        let voter = n.to_string();
+        let labels = [("participant", voter.as_str())];
+        run.decision(&format!("order/{n}"), &labels, "order", order);
+        run.decision(&format!("given/{n}"), &labels, "given", given);
+    }
+    let figures = [
+        "mean rank of order",
+        "mean rank of b in order",
+        "mean points of given",
+        "share of order",
+        "share of order contains b",
+        "share of given contains a",
+    ];
+    let found = tables(vec![run], &figures).unwrap();
+    let groups = found.iter().map(|table| {
+        let group = |it: &FigureGroup| (it.draws, it.missing, it.value.unwrap());
+        table.groups.iter().map(group).collect::<Vec<_>>()
+    });
+    let thirds = |n: f64| n / 3.0;
+    let due = [
+        vec![(3, 0, thirds(4.0)), (2, 1, 1.5)],
+        vec![(2, 1, 1.5)],
+        vec![(2, 1, 2.0), (2, 1, 8.0)],
+        vec![(3, 0, 1.0), (3, 0, thirds(2.0))],
+        vec![(3, 0, thirds(2.0))],
+        vec![(2, 1, 0.5)],
+    ];
+    assert_eq!(groups.collect::<Vec<_>>(), due);
+}

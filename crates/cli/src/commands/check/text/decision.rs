@@ -13,6 +13,8 @@ use retold_study::parser_file::ParserFile;
 
 /// A decision about an answer.
 pub(super) struct LineDecision {
+    /// The name of the decision, if a file gives it.
+    name: Option<String>,
     parser: String,
     /// The settings of the parser; `None` for one of a file, which has them.
     params: Option<Value>,
@@ -106,7 +108,8 @@ impl<'a> Deciding<'a> {
         };
         let mut made = asked.iter().zip(decided).map(|(asked, decided)| {
             let spec = decider.spec(asked.params);
-            LineDecision { parser: spec.to_string(), params: Some(spec.params), decided }
+            let (parser, params) = (spec.to_string(), Some(spec.params));
+            LineDecision { name: None, parser, params, decided }
         });
         let outcomes = lines.iter().map(|line| match skip_reason(line) {
             Some(left) => LineOutcome::Left(left),
@@ -128,15 +131,20 @@ fn of_file(file: &ParserFile, line: &AnswerLine) -> LineOutcome {
     let Some(answer) = line.whole() else {
         return LineOutcome::Left(skip_reason(line).unwrap_or(SkipReason::NoAnswer));
     };
-    let fitting: Vec<&dyn AnyParser> = match line.number {
-        // The request that it answers is not known.
-        0 => file.names().filter_map(|name| file.get(name)).collect(),
-        _ => file.fitting(line.call.as_ref(), line.request.as_ref()).into_iter().collect(),
-    };
+    let fitting = file.decisions().iter().flat_map(|decision| {
+        let fitting: Vec<&dyn AnyParser> = match line.number {
+            // The request that it answers is not known.
+            0 => decision.parsers().collect(),
+            _ => decision.fitting(line.call.as_ref(), line.request.as_ref()).into_iter().collect(),
+        };
+        fitting.into_iter().map(|parser| (decision.name(), parser))
+    });
+    let fitting: Vec<(Option<&str>, &dyn AnyParser)> = fitting.collect();
     if fitting.is_empty() {
         return LineOutcome::Left(SkipReason::NoParser);
     }
-    let decide = |parser: &dyn AnyParser| LineDecision {
+    let decide = |(name, parser): (Option<&str>, &dyn AnyParser)| LineDecision {
+        name: name.map(str::to_owned),
         parser: parser.spec().to_string(),
         params: None,
         decided: AnswerDecision::from(parser.parse_whole_any(answer)),
@@ -158,6 +166,9 @@ impl LineDecision {
     /// It, as JSON.
     pub(super) fn object(&self) -> Value {
         let mut object = json!({"parser": self.parser});
+        if let Some(name) = &self.name {
+            object.set("name", json!(name));
+        }
         if let Some(params) = &self.params {
             object.set("params", params.clone());
         }
@@ -171,9 +182,11 @@ impl LineDecision {
 
     /// It, for people.
     pub(super) fn text(&self) -> String {
-        let LineDecision { parser, params: _, decided } = self;
+        let LineDecision { name, parser, params: _, decided } = self;
         let AnswerDecision { method, value, reasoning, warnings, verdict, found: _ } = decided;
-        let mut text = format!("parser     {parser}\nvalue      {value}\nmethod     {method}\n");
+        let name = name.as_ref().map(|name| format!("name       {name}\n")).unwrap_or_default();
+        let mut text =
+            format!("{name}parser     {parser}\nvalue      {value}\nmethod     {method}\n");
         if let Some(verdict) = verdict {
             text.push_str(&format!("verdict    {verdict}\n"));
         }
