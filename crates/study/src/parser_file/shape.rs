@@ -191,7 +191,7 @@ impl NumberFields {
 
 /// A number as JSON has it: `8.0` is 8.
 pub(super) fn number_value(value: f64) -> Value {
-    let number = whole(value, "").or_else(|| Number::from_f64(value));
+    let number = integer_of(value, "").or_else(|| Number::from_f64(value));
     number.map_or(Value::Null, Value::Number)
 }
 
