@@ -25,3 +25,11 @@ def ask(
         problem = said["error"]
         raise error("\n".join([problem["message"], *problem.get("hints", [])]))
     return said
+
+
+def ask_for_text(log: str, arguments: Sequence[str]) -> str:
+    """The text that the program prints about a log."""
+    done = subprocess.run([program(), "--log", log, *arguments], capture_output=True, check=False)
+    if done.returncode != 0:
+        raise RetoldError(done.stderr.decode(errors="replace").strip().removeprefix("error: "))
+    return done.stdout.decode()

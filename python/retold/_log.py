@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, overload
 from ._answer import Answer
 from ._ask import ask
 from ._check import Checked, check
+from ._figure import Figure
 from ._html import table
 
 Row = dict[str, Any]
@@ -116,13 +117,12 @@ class Log:
         """The texts of these messages, by their hashes."""
         return Table(self.path, "contents", run)
 
-    def figure(self, figure: str, run: Runs = "latest") -> dict[str, Any]:
+    def figure(self, figure: str, run: Runs = "latest") -> Figure:
         """A figure with its intervals, such as ``share of vote = yes by condition``, of one run or of several, which are compared.
 
-        It is the object that ``retold stats --json`` has: ``groups`` with ``value`` and ``interval``, ``differences`` with their p.
+        It is the object that ``retold stats --json`` has, and a picture in a notebook.
         """
-        (found,) = ask(self.path, ["stats", *_names(run), f"--figure={figure}"])["figures"]
-        return dict(found)
+        return Figure(self.path, ["stats", *_names(run), f"--figure={figure}"])
 
     def diff(self, one: str, other: str) -> dict[str, Any]:
         """How two runs differ, as ``retold diff --json`` says it.

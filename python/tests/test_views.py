@@ -40,6 +40,9 @@ def test_a_figure_is_what_the_program_computes(study):
     figure = read.figure("share of vote = yes by condition", "one")
     assert figure == told(study, "stats", "one", "--figure", "share of vote = yes by condition")["figures"][0]
     assert [group["count"] for group in figure["groups"]] == [10, 10]
+    picture = figure.svg()
+    assert picture.startswith("<svg") and "share of vote = yes by condition" in picture
+    assert figure._repr_html_() == picture
     both = read.figure("share of vote = yes", ["one", "two"])
     assert both["differences"][0]["difference"] == 0
     with pytest.raises(retold.RetoldError, match="share off"):
