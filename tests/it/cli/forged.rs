@@ -240,7 +240,7 @@ fn recorded_counts_of_a_thousand_million() {
             // The run is in the log and can be shown.
             refused(&place, &["show", "latest", "--log", "forged.db"], &[0], "cannot be shown");
             refused(&place, &["show", "latest", "--json", "--log", "forged.db"], &[0], "unusable");
-            refused(&place, &["log", "latest", "--log", "forged.db"], &[0], "RunStarted");
+            refused(&place, &["log", "latest", "--log", "forged.db"], &[0], "run started");
             refused(&place, &["check", "latest", "--log", "forged.db"], &[0, 1], "");
         }
     }

@@ -230,7 +230,7 @@ fn a_damaged_recording_is_shown_as_far_as_it_goes() {
         assert!(place.run(&format!("import {name} --log new.db")).code > 0, "{name}");
     }
     let said = looked(&place, "log changed.jsonl");
-    assert!(said.out.contains("RunStarted") && !said.out.contains("RunFinished"), "{}", said.out);
+    assert!(said.out.contains("run started") && !said.out.contains("run finished"), "{}", said.out);
     assert_said!("missing_recording", place.session(&["show changed.jsonl", "verify cut.jsonl"]));
 }
 

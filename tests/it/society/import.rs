@@ -86,7 +86,7 @@ fn a_decision_of_an_imported_log_is_audited() {
     place.write("s_simulation_log.jsonl", lines(&small()));
     assert_said!("society_import", place.session(&["import society s_simulation_log.jsonl"]));
     let events = place.ok("log latest");
-    let decision = events.lines().find(|line| line.contains("DecisionMade")).unwrap();
+    let decision = events.lines().find(|line| line.contains("  decision ")).unwrap();
     let seq = decision.split_whitespace().find(|w| w.chars().all(|c| c.is_ascii_digit())).unwrap();
     let chain = place.ok(&format!("audit latest {seq}"));
     assert!(chain.contains("\"name\":\"action\"") && chain.contains("some-model"), "{chain}");

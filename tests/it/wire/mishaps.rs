@@ -151,7 +151,7 @@ fn check(mishap: Mishap) {
     // Six lines for the mishap, one for the sound answer.
     let log = place.ok("log latest --most 100");
     let lines = |kind: &str| log.lines().filter(|line| line.contains(kind)).count();
-    let (failed, received) = (lines("AttemptFailed"), lines("ResponseReceived"));
+    let (failed, received) = (lines("  failed attempt "), lines("  answer  "));
     let due = if gets == Gets::Error || status != "200" { (6, 1) } else { (0, 7) };
     assert_eq!((failed, received), due, "{name}: {log}");
     let events = place.json("log latest --most 100").0.to_string();
