@@ -163,5 +163,6 @@ fn public_ballots_are_read_as_their_authors_read_them() {
             _ => wrong += 1,
         }
     }
-    assert_eq!((right, wrong, nothing), (490, 8, 2));
+    let found = (right, wrong, nothing);
+    assert!(right >= 490 && wrong <= 8 && right + wrong + nothing == 500, "{found:?}");
 }

@@ -206,6 +206,9 @@ impl JudgeSettings {
         });
         if fits.fold(true, |all, fits| all && fits) {
             self.request.extra.insert(RESPONSE_FORMAT.to_owned(), format);
+            if self.strategies == self.verdicts.strategies(false) {
+                self.strategies = self.verdicts.strategies(true);
+            }
         }
     }
 
@@ -233,7 +236,7 @@ pub fn load(file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
     let is_of_pairs = !against.is_empty();
     let verdicts =
         Verdicts::from_keys(values, scale, is_of_pairs).map_err(|wrong| wrong.at(file.path))?;
-    let strategies = strategies.unwrap_or_else(|| verdicts.strategies());
+    let strategies = strategies.unwrap_or_else(|| verdicts.strategies(false));
     let settings = JudgeSettings {
         name,
         template,

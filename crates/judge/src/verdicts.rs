@@ -116,19 +116,20 @@ impl Verdicts {
         }}})
     }
 
-    /// How an answer is read, in the form of a parser file: the form that was asked for, then the last line.
-    pub(crate) fn strategies(&self) -> Value {
+    /// How an answer is read, in the form of a parser file: JSON or the tag, whichever was asked for. The last line is read
+    /// only of texts: that of JSON that was cut off has the reasons.
+    pub(crate) fn strategies(&self, is_structured: bool) -> Value {
         let (kind, of) = match self {
             Verdicts::Scale(JudgeScale { from, to }) => {
                 ("scale", json!({"from": from, "to": to, "whole": true}))
             }
             _ => ("one_of", json!(self.values())),
         };
-        json!([
-            {"json": "verdict", kind: of},
-            {"tag": "verdict", kind: of, "pick": "last"},
-            {"last_line": true, kind: of},
-        ])
+        let tag = json!({"tag": "verdict", kind: of, "pick": "last"});
+        match is_structured {
+            true => json!([{"json": "verdict", kind: of}, tag]),
+            false => json!([tag, {"last_line": true, kind: of}]),
+        }
     }
 
     /// The verdict about the judged answer of a pair, whose order may be swapped.
@@ -168,7 +169,8 @@ mod tests {
             (&scale(10), "I say\n8", json!(8)),
             (&scale(10), "not an 8", Value::Null),
         ] {
-            let parser = written_parser("v", &verdicts.strategies()).unwrap();
+            let strategies = verdicts.strategies(text.starts_with('{'));
+            let parser = written_parser("v", &strategies).unwrap();
             assert_eq!(parser.parse(text).value, verdict, "{text}");
         }
     }

@@ -66,9 +66,9 @@ impl<'t> SearchedText<'t> {
         })
     }
 
-    /// Where each place ends.
-    pub(super) fn ends(&self) -> impl Iterator<Item = usize> {
-        self.places.iter().map(|place| place.end)
+    /// Where each place is.
+    pub(super) fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
+        self.places.iter().cloned()
     }
 
     /// The candidates that the places have, each of which is a place of its own.

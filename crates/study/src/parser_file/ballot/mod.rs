@@ -8,6 +8,7 @@ mod points;
 mod ranking;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use serde_json::{Map, Value};
 
@@ -121,10 +122,10 @@ impl Ballot {
         let mentions = self.options.mentions(text, &cuts);
         let of_places = searched.in_each_place(&mentions, |mention| &mention.at);
         let of_places = together(of_places.map(<[OptionMention]>::to_vec).collect());
-        let read = |(mentions, end): (Vec<OptionMention>, usize)| {
-            self.in_place(text, &cuts, &mentions, end)
+        let read = |(mentions, place): (Vec<OptionMention>, Range<usize>)| {
+            self.in_place(text, &cuts, &mentions, place)
         };
-        of_places.into_iter().zip(searched.ends()).map(read).collect()
+        of_places.into_iter().zip(searched.ranges()).map(read).collect()
     }
 
     /// The ballot of a text in which these options are mentioned.
@@ -133,7 +134,7 @@ impl Ballot {
         text: &str,
         cuts: &[usize],
         mentions: &[OptionMention],
-        end: usize,
+        place: Range<usize>,
     ) -> Result<Option<BallotValue>, ReadingDoubt> {
         let certain: BTreeSet<usize> =
             mentions.iter().filter(|it| it.doubt.is_none()).map(|it| it.option).collect();
@@ -150,7 +151,7 @@ impl Ballot {
             BallotKind::Choices => Some(BallotValue::Chosen(certain)),
             BallotKind::Ranking => Some(BallotValue::Ranked(ranking::read(text, &mentions)?)),
             BallotKind::Points => {
-                let given = points::read(text, cuts, &mentions, end, &self.options)?;
+                let given = points::read(text, cuts, &mentions, place, &self.options)?;
                 (!given.is_empty()).then_some(BallotValue::Pointed(given))
             }
         })

@@ -1,6 +1,7 @@
 //! Points for options: `B: 3`, `B (3 points)`, `B - a description - 3 points`, `3 points to B`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use super::super::doubt::{Excerpt, ReadingDoubt};
 use super::super::fields::DecimalMark;
@@ -67,7 +68,7 @@ fn first_word(text: &str) -> &str {
     text.get(..text.find(|c: char| !is_word(c)).unwrap_or(text.len())).unwrap_or("")
 }
 
-/// The points of each option that a text mentions, up to `end`.
+/// The points of each option that a place of a text mentions.
 ///
 /// # Errors
 /// The doubt, if an option has different ones.
@@ -75,12 +76,12 @@ pub(super) fn read(
     text: &str,
     cuts: &[usize],
     mentions: &[&OptionMention],
-    end: usize,
+    place: Range<usize>,
     options: &Options,
 ) -> Result<BTreeMap<usize, f64>, ReadingDoubt> {
     let masked = mask(text, mentions);
     let numbers = numerals(&masked, DecimalMark::Point, cuts);
-    let reading = Reading { text, mentions, numbers: &numbers, end };
+    let reading = Reading { text, mentions, numbers: &numbers, place };
     let found = reading.each_points();
     let mut given: BTreeMap<usize, Given> = BTreeMap::new();
     for (mention, points) in mentions.iter().zip(found) {
@@ -158,7 +159,7 @@ struct Reading<'a> {
     text: &'a str,
     mentions: &'a [&'a OptionMention],
     numbers: &'a [Numeral],
-    end: usize,
+    place: Range<usize>,
 }
 
 impl Reading<'_> {
@@ -186,7 +187,8 @@ impl Reading<'_> {
     /// The number directly before a mention.
     fn before(&self, at: usize) -> Option<Before> {
         let mention = self.mentions[at];
-        let start = at.checked_sub(1).map_or(0, |before| self.mentions[before].at.end);
+        let start =
+            at.checked_sub(1).map_or(self.place.start, |before| self.mentions[before].at.end);
         let number =
             self.numbers.partition_point(|it| it.at.end <= mention.at.start).checked_sub(1)?;
         let numeral = self.numbers.get(number).filter(|it| it.at.start >= start)?;
@@ -225,7 +227,7 @@ impl Reading<'_> {
     fn after(&self, at: usize, taken: &BTreeSet<usize>) -> Option<Candidate> {
         let start = self.mentions[at].at.end;
         let next = self.mentions.get(at + 1);
-        let end = next.map_or(self.end, |next| next.at.start);
+        let end = next.map_or(self.place.end, |next| next.at.start);
         let segment = self.text.get(start..end)?;
         let sentence = start + sentence_end(segment);
         let first = self.numbers.partition_point(|it| it.at.start < start);

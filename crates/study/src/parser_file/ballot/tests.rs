@@ -49,7 +49,7 @@ fn all_that_apply_are_read_in_the_order_of_the_file() {
     );
     // The matches of a pattern are one ballot, tags are one each.
     let matched = "{regex: '#(\\d+)', choices: ['1', '2', '3']}";
-    assert_read(matched, &[("#1parks, #3 of 2", json!(["1", "3"])), ("#2", json!(["2"]))]);
+    assert_read(matched, &[("#1, #3 of 2", json!(["1", "3"])), ("#2", json!(["2"]))]);
     let last = "{regex: '#(\\d+)', choices: ['1', '2', '3'], pick: last}";
     assert_read(last, &[("#1 and #3", json!(["3"]))]);
     let tagged = "{tag: v, choices: [A, B]}";
@@ -122,8 +122,11 @@ fn points_are_those_beside_an_option_or_after_it() {
         ],
     );
     assert_read(
-        "{regex: '(?m)^\\S+ gets \\d+', points: [A, B]}",
-        &[("A gets 3\nB gets 4\n", json!({"A": 3, "B": 4})), ("A gets 3\nA gets 4", Value::Null)],
+        "{regex: '(?m)^\\S+ gets \\d+', points: [parks, buses]}",
+        &[
+            ("parks gets 3\nbuses gets 4\n", json!({"parks": 3, "buses": 4})),
+            ("parks gets 3\nparks gets 4", Value::Null),
+        ],
     );
     assert_eq!(read("{points: ['#5', '#7']}", "#5 and #7").0, Value::Null);
     assert_read(
