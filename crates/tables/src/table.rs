@@ -91,7 +91,7 @@ const EXCHANGES: &[Listed] = &[
     ),
     ("finish_reason", Text, "why the answer ended"),
     ("blank", Truth, "whether the answer has neither a text nor a tool call nor a refusal"),
-    ("refused", Truth, "whether the model, or a filter of its provider, refused: see below"),
+    ("refused", Truth, "whether the model, or a filter of its provider, refused"),
     ("cut_off", Truth, "whether the answer ended at the limit of tokens"),
     ("prompt_tokens", Integer, "tokens of the request"),
     ("completion_tokens", Integer, "tokens of the answer"),
@@ -150,7 +150,7 @@ const DECISIONS: &[Listed] = &[
     ("parser", Text, "the parser"),
     ("parser_version", Text, "its version"),
     ("answer_seq", Integer, "the position of the answer's event"),
-    ("refused", Truth, "whether the answer was refused: see below"),
+    ("refused", Truth, "whether the answer was refused"),
     (
         "in_force",
         Truth,
