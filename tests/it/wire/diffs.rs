@@ -155,8 +155,12 @@ fn a_prompt_that_changed_in_all_calls_is_one_change_with_its_words() {
     assert_eq!(text.matches("\nlane ").count(), 1, "{text}");
     assert!(text.contains("is only in the second run"), "{text}");
     // Two of forty people are asked in other words than the rest.
-    let two = CROWD.replace("Say yes or no.", "{'Decide.' if who[15:17] in ('7,', '8,') else 'Say yes or no.'}");
-    let said = super::record(&place, "--quiet", &server.base_url(), &["python3", "-c", &two, "library"]);
+    let two = CROWD.replace(
+        "Say yes or no.",
+        "{'Decide.' if who[15:17] in ('7,', '8,') else 'Say yes or no.'}",
+    );
+    let said =
+        super::record(&place, "--quiet", &server.base_url(), &["python3", "-c", &two, "library"]);
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
     let (diff, _) = place.json(&format!("diff {one} latest"));
     let changes = diff["changes"].as_array().unwrap();
