@@ -15,7 +15,7 @@ def ask(
     log: str, arguments: Sequence[str], given: str = "", error: type[RetoldError] = RetoldError
 ) -> dict[str, Any]:
     """The object that the program prints about a log."""
-    words = [program(), "--log", log, *arguments, "--json"]
+    words = [program(), "--log", log, "--json", *arguments]
     done = subprocess.run(words, input=given.encode(), capture_output=True, check=False)
     try:
         said: dict[str, Any] = json.loads(done.stdout)

@@ -309,7 +309,7 @@ def _note(item: pytest.Item, reason: BaseException | None) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     # A cassette is written only by tests that passed, at their last attempt.
     _note(item, _NotAtItsEnd())
-    _parts(item.config).enter(_part(item))
+    _parts(item.config).begin(_part(item))
 
 
 @pytest.hookimpl(wrapper=True)

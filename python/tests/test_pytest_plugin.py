@@ -178,8 +178,8 @@ def test_one"""))
     result = run(suite, *workers)
     assert result.ret == 1
     end = "\n".join(result.outlines).partition("retold: what differs from the cassettes")[2]
-    assert "test_suite.py::test_one\n" in end and 'asked now "number one"' in end
-    assert "test_suite.py::test_words[a]\n" in end and 'asked now "a?"' in end
+    assert "test_suite.py::test_one\n" in end and "asked now number one" in end
+    assert "test_suite.py::test_words[a]\n" in end and "asked now a?" in end
     assert "test_samples" not in end and "pytest --retold=all TEST" in end
 
 

@@ -39,7 +39,7 @@ def test_a_figure_is_what_the_program_computes(study):
     read = retold.open(study)
     figure = read.figure("share of vote = yes by condition", "one")
     assert figure == told(study, "stats", "one", "--figure", "share of vote = yes by condition")["figures"][0]
-    assert [group["count"] for group in figure["groups"]] == [10, 10]
+    assert [group["group"] for group in figure["groups"]] == [["plain"], ["warm"]]
     picture = figure.svg()
     assert picture.startswith("<svg") and "share of vote = yes by condition" in picture
     assert figure._repr_html_() == picture

@@ -1,9 +1,10 @@
-//! Calls of programs whose prompts changed. Such a call is named after what it asks, so that it has another name with each word of it.
+//! Calls of programs whose prompts changed. A call without a name is named after what it asks, so that it has another name with each
+//! word of it; and in a fork, a call with a name asks a changed prompt as its next sample.
 
 use std::collections::BTreeMap;
 
 use super::gather::ComparedRun;
-use crate::id::CallPath;
+use crate::id::{CallPath, Sample};
 use crate::log::{LogError, Reader};
 
 /// The most prompts of one run alone that are paired with those of the other run.
@@ -24,17 +25,18 @@ struct LonePrompt<'a> {
     words: Vec<usize>,
 }
 
-/// Which unnamed call of the first run is asked in other words in the second, by the places of both.
+/// Which call of the first run that the second does not have is asked there in other words, by the places of both.
 ///
-/// Prompts with the most rare words in common belong together, such as those about one participant; in doubt, in the order
+/// Samples of a named call are taken in their order. Of the others, prompts with the most rare words in common belong together, such as those about one participant; in doubt, in the order
 /// in which they were asked.
 pub(super) fn reworded(
     (first, one): (&ComparedRun, &mut dyn Reader),
     (second, other): (&ComparedRun, &mut dyn Reader),
 ) -> Result<BTreeMap<usize, usize>, LogError> {
+    let mut pairs = named(first, second);
     let (mut gone, mut come) = (lone(first, second), lone(second, first));
     if gone.is_empty() || come.is_empty() || gone.len().max(come.len()) > MOST {
-        return Ok(BTreeMap::new());
+        return Ok(pairs);
     }
     let mut numbers = BTreeMap::new();
     read_words(first, &mut gone, one, &mut numbers)?;
@@ -44,7 +46,6 @@ pub(super) fn reworded(
         prompt.words.iter().for_each(|word| places[*word].push(at));
     }
     let mut is_taken = vec![false; come.len()];
-    let mut pairs = BTreeMap::new();
     for prompt in &gone {
         let mut scores = vec![0.0_f64; come.len()];
         for word in &prompt.words {
@@ -77,6 +78,26 @@ impl LonePrompt<'_> {
             self.words.iter().filter(|word| other.words.binary_search(word).is_ok()).count();
         common as f64 >= ALIKE * self.words.len().max(other.words.len()) as f64
     }
+}
+
+/// The samples of named calls that one run alone has, by the places of both.
+fn named(first: &ComparedRun, second: &ComparedRun) -> BTreeMap<usize, usize> {
+    let samples = |run: &ComparedRun, other: &ComparedRun| {
+        let mut found: BTreeMap<CallPath, Vec<(Sample, usize)>> = BTreeMap::new();
+        for (at, asked) in run.asked.iter().enumerate() {
+            if !asked.call.is_unnamed() && other.find(&asked.call, asked.sample).is_none() {
+                found.entry(asked.call.clone()).or_default().push((asked.sample, at));
+            }
+        }
+        found.values_mut().for_each(|samples| samples.sort_unstable());
+        found
+    };
+    let (gone, mut come) = (samples(first, second), samples(second, first));
+    let pairs = gone.into_iter().flat_map(|(call, gone)| {
+        let come = come.remove(&call).unwrap_or_default();
+        gone.into_iter().zip(come).map(|((_, one), (_, other))| (one, other))
+    });
+    pairs.collect()
 }
 
 /// The unnamed calls of a run that another run does not have.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::Response;
-use hyper::http::HeaderValue;
+use hyper::http::{HeaderValue, Method};
 use retold::event::{AnswerReused, AttemptDetails};
 use retold::id::Seq;
 use retold::log::Durable;
@@ -25,6 +25,7 @@ use crate::readers::SharedEvent;
 use crate::recorded::{AnswerName, CopiedAttempt, ReplayedAttempt};
 use crate::refusal::rejection;
 use crate::replay_queue::{Attempt, ReplayTurn, Ticket};
+use crate::restored_request::restore;
 use crate::session::{Pace, Session};
 use crate::transmission::BodyEnd;
 use crate::wire_request::WireRequest;
@@ -70,7 +71,21 @@ pub(crate) async fn send_recorded(
         Some(departure) if departure.bytes.is_none() => sleep(departure.patience()).await,
         _ => {}
     }
-    send(played, session, name, departure)
+    let is_heard = is_heard(session, asked, &played);
+    send(played, session, name, departure, is_heard)
+}
+
+/// Whether a client listens to an answer until it or the run ends: it left before its end, or it asked for events by GET and has
+/// asked no more since. Were these to end sooner than they did, it would ask again.
+fn is_heard(session: &Session, asked: &WireRequest, played: &ReplayedAttempt) -> bool {
+    let ReplayedAttempt { kept, answer, .. } = played;
+    let is_last = || {
+        let asked_by = restore(&asked.request, &asked.key.call).map(|it| it.method);
+        kept.content_type().starts_with("text/event-stream")
+            && asked_by == Some(Method::GET)
+            && session.queue.is_used_up(&asked.key)
+    };
+    answer.is_some() && (kept.end == Some(BodyEnd::ClientLeft) || is_last())
 }
 
 /// Notes that the program gets an answer, and returns the seq by which it names it.
@@ -132,7 +147,7 @@ pub(crate) async fn send_shared(
         }
     }
     session.counts.change(|summary| summary.sent_again(&played, is_shared));
-    send(played, session, name, None)
+    send(played, session, name, None, false)
 }
 
 /// Records an attempt of another run, or a shared answer, as this run's. Returns its seq.
@@ -180,12 +195,13 @@ fn send(
     session: &Session,
     name: Option<Seq>,
     departure: Option<Departure>,
+    is_heard: bool,
 ) -> Response<Outgoing> {
-    let ReplayedAttempt { place, kept, body, answer } = played;
-    let is_heard = answer.is_some() && kept.end == Some(BodyEnd::ClientLeft);
+    let ReplayedAttempt { place, kept, body, answer: _ } = played;
     let pieces = kept.pieces(&body);
     let stop = departure.and_then(|it| Some((it.bytes?, it.patience())));
-    let mut response = if kept.end.is_none() && pieces.len() <= 1 && stop.is_none() {
+    let is_whole = kept.end.is_none() && pieces.len() <= 1 && stop.is_none() && !is_heard;
+    let mut response = if is_whole {
         response_of(&kept, body)
     } else {
         let (sender, chunks) = Chunks::new();

@@ -31,7 +31,7 @@ use retold_figures::FigureTable;
 /// Calls are aligned by name and sample, facts by the call that caused them, so the two need not be
 /// of equal length: a fork and its parent, two runs of one config, two imports, or two runs of one
 /// program. Unnamed calls of programs are named after their prompts; those that only one run has are aligned by the words
-/// that they share.
+/// that they share, and samples of a named call that only one run has in their order.
 ///
 /// Shows each change of the prompts once, with its words and the number of calls that have it, the first difference of each
 /// other lane (a participant, a dialogue, a puzzle), and the figures that `stats` leads with, of both runs with 95 % intervals, their difference and its p.
