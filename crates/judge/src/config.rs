@@ -197,14 +197,14 @@ impl JudgeSettings {
         }
         let format = self.verdicts.response_format();
         let models = self.models().into_iter();
-        let fits = models.map(|model| {
+        let mut fits = models.map(|model| {
             let mut request = self.request.clone();
             model.clone_into(&mut request.model);
             request.extra.insert(RESPONSE_FORMAT.to_owned(), format.clone());
             let sample = request.sample();
             sample.is_some_and(|sample| sample.body().as_object().is_some_and(&has_it))
         });
-        if fits.fold(true, |all, fits| all && fits) {
+        if fits.all(|fits| fits) {
             self.request.extra.insert(RESPONSE_FORMAT.to_owned(), format);
             if self.strategies == self.verdicts.strategies(false) {
                 self.strategies = self.verdicts.strategies(true);

@@ -1,13 +1,13 @@
 //! A request as it arrived from a program.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use hyper::http::{HeaderMap, HeaderValue, Method, header};
 use retold::id::CallPath;
 use retold::model::STRUCK;
 use retold::model::providers::{self, credentials};
-use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use crate::decode::{decoded_within, encodings};
@@ -90,12 +90,8 @@ impl Incoming {
 
     /// Whether its answer costs nothing, so that it is not received for a client that has left: all but POST, and JSON-RPC, as MCP has it.
     pub(crate) fn is_free(&self) -> bool {
-        #[derive(Deserialize)]
-        struct JsonRpc {
-            #[serde(rename = "jsonrpc")]
-            _version: IgnoredAny,
-        }
-        self.method != Method::POST || serde_json::from_slice::<JsonRpc>(&self.body).is_ok()
+        let fields = || serde_json::from_slice::<BTreeMap<String, IgnoredAny>>(&self.body);
+        self.method != Method::POST || fields().is_ok_and(|it| it.contains_key("jsonrpc"))
     }
 
     /// The body without its content encodings, of which other releases of a compressor make other bytes; `None` if one of them is not

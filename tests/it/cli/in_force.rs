@@ -166,11 +166,12 @@ fn figures_reports_and_agreement_have_it() {
     assert_eq!(figure("share of ada = polite independent"), (all, 1.0));
     for (name, value) in [("vote", "yes"), ("ada", "polite"), ("tone", "polite")] {
         let text = format!("share of {name} = {value} by n independent");
+        let value = json!(value).to_string();
         let said = place.args(&["stats", &run, "--figure", &text, "--json"]);
         let said: Value = serde_json::from_str(&said.out).unwrap();
         for group in said["figures"][0]["groups"].as_array().unwrap() {
             let n: usize = group["group"][0].as_str().unwrap().parse().unwrap();
-            let is_it = due(n)[name] == json!(value).to_string();
+            let is_it = due(n)[name] == value;
             assert_eq!(group["value"], json!(f64::from(u8::from(is_it))), "{text}: {group}");
         }
     }
