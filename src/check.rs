@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::decide::{
     Again, AgainError, AnswerDecision, ChoiceNumber, DecideError, Decider, RecordedAnswer,
-    RegisteredParser, RevisedDecision, Selection, SkippedAnswers, each_decision,
+    RegisteredParser, RevisedDecision, Selection, SkippedAnswers, each_decision, is_of_a_file,
 };
 use crate::event::DecisionDetails;
 use crate::id::{CallPath, RunId, Sample, Seq};
@@ -334,13 +334,16 @@ impl CheckRun<'_> {
         Ok(())
     }
 
-    /// A recorded parser's result for an answer now, if the program has that parser. It is an error
-    /// if it has the parser but not the version.
+    /// A recorded parser's result for an answer now, if the program has that parser: not one of a parser file, which may have the
+    /// same name. It is an error if it has the parser but not the version.
     fn decide_as_recorded(
         &mut self,
         spec: &ParserSpec,
         answer: &RecordedAnswer,
     ) -> Result<Option<AnswerDecision>, DecideError> {
+        if is_of_a_file(spec) {
+            return Ok(None);
+        }
         let name = spec.to_string();
         if !self.recorded.contains_key(&name) {
             let parser = match self.parsers.get(&spec.name) {

@@ -389,7 +389,7 @@ impl<F> Pending<'_, F> {
 }
 
 /// Whether a parser is one of a file, which may have the name of one of this program.
-fn is_of_a_file(spec: &ParserSpec) -> bool {
+pub(crate) fn is_of_a_file(spec: &ParserSpec) -> bool {
     spec.params.get(PARSER_FILE).is_some()
 }
 

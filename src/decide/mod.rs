@@ -23,6 +23,7 @@ use crate::id::{CallPath, Sample};
 use crate::parse::registry::RegistryError;
 use crate::parse::{AnyParser, ParsedAnswer, ParserSpec, WholeAnswer};
 
+pub(crate) use again::is_of_a_file;
 pub use again::{
     Again, AgainError, Chooser, PARSER_FILE, RevisedDecision, Selection, SkippedAnswers,
     each_decision,

@@ -77,9 +77,9 @@ fn a_name_of_a_file_stands_beside_all_others() {
             .to_string()
     };
     place.write("answers.jsonl", [line(1, "yes, sure: 7"), line(2, "no, sure: 3")].join("\n"));
-    place.ok("import answers.jsonl --name run");
+    place.ok("import answers.jsonl");
     place.write("one.yaml", "parsers: [{name: vote, strategies: [{one_of: [yes, no]}]}]\n");
-    place.ok("check run --parsers one.yaml --accept");
+    place.ok("check latest --parsers one.yaml --accept");
     place.write(
         "two.yaml",
         "decisions:\n  sure: [{strategies: [{number: {}}]}]\n  vote: [{strategies: [{one_of: ['yes']}]}]\n",
@@ -96,7 +96,7 @@ fn a_name_of_a_file_stands_beside_all_others() {
     };
     let seen: Vec<_> = checks["checks"].as_array().unwrap().iter().map(seen).collect();
     assert_eq!(seen, [("sure".to_owned(), 0, 2, 0), ("vote".to_owned(), 2, 0, 1)]);
-    let table = place.ok("table run --table decisions --as jsonl");
+    let table = place.ok("table latest --table decisions --as jsonl");
     let rows = table.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());
     let rows: Vec<String> = rows
         .filter(|row| row["in_force"] == true)

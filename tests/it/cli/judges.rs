@@ -267,7 +267,7 @@ fn pairs() -> Place {
     let mut lines: Vec<String> = (0..4).map(|item| line(item, "warm")).collect();
     lines.extend((0..3).map(|item| line(item, "plain")));
     place.write("answers.jsonl", lines.join("\n"));
-    place.ok("import answers.jsonl --name pairs");
+    place.ok("import answers.jsonl");
     let config = POLITE
         .replace("  Is this answer polite?\n\n  {answer}\n", "  {first}\n  or\n  {second}?\n")
         .replace("values: [polite, rude]\nsamples: 3", "against: {condition: plain}");
@@ -290,12 +290,13 @@ fn a_verdict_that_depends_on_the_order_is_a_tie() {
         };
         Reply::chat(&json!({"reasons": "", "verdict": verdict}).to_string())
     });
+    let of = runs(&place)[0].1.clone();
     let judge = format!(
-        "score judge pairs --config pairs.yaml --quiet --model openai --base-url {}",
+        "score judge {of} --config pairs.yaml --quiet --model openai --base-url {}",
         server.base_url()
     );
     let said = place.run(&judge);
-    let mut shown = place.shown("score judge pairs --config pairs.yaml", &said);
+    let mut shown = place.shown("score judge RUN --config pairs.yaml", &said);
     let [_, (_, judged), (_, verdicts)] = runs(&place).try_into().unwrap();
     let table = place.ok(&format!("table {verdicts} --table decisions --as jsonl"));
     for row in table.lines().map(|row| serde_json::from_str::<Value>(row).unwrap()) {
@@ -305,7 +306,7 @@ fn a_verdict_that_depends_on_the_order_is_a_tie() {
         decisions(&place, &judged).into_iter().map(|(call, ..)| call).collect();
     calls.sort();
     shown.push_str(&format!("{calls:?}\n"));
-    shown.push_str(&place.args(&["stats", "pairs", "--figure", "share of polite independent"]).out);
+    shown.push_str(&place.args(&["stats", &of, "--figure", "share of polite independent"]).out);
     assert_said!("judges_pairs", shown);
     place.ok(&format!("replay {judged}"));
     // Without the label that makes pairs, each answer of the condition could be the other one.
@@ -319,8 +320,9 @@ fn a_verdict_that_depends_on_the_order_is_a_tie() {
         })
         .collect();
     place.write("bare.jsonl", bare);
-    place.ok("import bare.jsonl --name bare");
-    let said = place.run("score judge bare --config pairs.yaml --quiet");
+    place.ok("import bare.jsonl");
+    let bare = runs(&place).pop().unwrap().1;
+    let said = place.run(&format!("score judge {bare} --config pairs.yaml --quiet"));
     assert_eq!(said.code, 2);
     assert!(said.err.contains("could both be the other answer of a pair"), "{}", said.err);
 }
@@ -355,7 +357,7 @@ fn several_judges_have_a_rule() {
     let rows: Vec<String> =
         rows.map(|row| format!("{} {} {}", row["call"], row["value"], row["warnings"])).collect();
     let due = [
-        r#""q/0" "null" "[\"a tie between \\\"rude\\\" and \\\"polite\\\"\"]""#,
+        r#""q/0" null "[\"a tie between \\\"rude\\\" and \\\"polite\\\"\"]""#,
         r#""q/1" "\"rude\"" null"#,
         r#""q/2" "\"rude\"" null"#,
         r#""q/3" "\"rude\"" null"#,
@@ -363,7 +365,7 @@ fn several_judges_have_a_rule() {
     assert_eq!(rows, due);
     // A failed call is missing in every count, and the two others still have a verdict.
     let figure = place.args(&["stats", &of, "--figure", "share of polite independent"]).out;
-    assert!(figure.contains("rude      3        1"), "{figure}");
+    assert!(figure.contains("rude    3        1"), "{figure}");
 }
 
 /// 40 labels cost 40 calls: only labelled answers are judged, or some of them; figures say how far the judge agrees.

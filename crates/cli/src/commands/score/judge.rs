@@ -94,8 +94,10 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     study.seed_is_drawn = false;
     let settings = study.settings.experiment.read::<JudgeSettings>();
     let mut judge = settings.map_err(|e| CliError::usage(e.to_string()))?.into_owned();
-    let model_config = &study.settings.runtime.model;
-    judge.ask_structured(|request| has_structured_output(model_config, request));
+    // The model that the flags name has the verdict's form, or has it not.
+    let mut asking = study.settings.clone();
+    model.apply(global.studies, &study.experiment, &mut asking)?;
+    judge.ask_structured(|request| has_structured_output(&asking.runtime.model, request));
     let mut reader = source.checked_reader()?;
     let ToJudge { mut answers, without_other } = answers_to_judge(&mut reader, source.run, &judge)?;
     if only == Some(OnlyJudged::Labelled) {
