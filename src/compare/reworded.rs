@@ -51,7 +51,11 @@ pub(super) fn reworded(
         for word in &prompt.words {
             let having = &places[*word];
             if having.len() <= RARE {
-                having.iter().for_each(|at| scores[*at] += 1.0 / having.len() as f64);
+                for at in having {
+                    if let Some(score) = scores.get_mut(*at) {
+                        *score += 1.0 / having.len() as f64;
+                    }
+                }
             }
         }
         let mut best: Option<usize> = None;
@@ -65,7 +69,9 @@ pub(super) fn reworded(
             }
         }
         if let Some(at) = best.filter(|at| prompt.is_like(&come[*at])) {
-            is_taken[at] = true;
+            if let Some(is_taken) = is_taken.get_mut(at) {
+                *is_taken = true;
+            }
             pairs.extend(prompt.asked.iter().copied().zip(come[at].asked.iter().copied()));
         }
     }

@@ -73,8 +73,9 @@ impl MadeUp {
 /// What a report says in words and tables. Of what it says about the run, calls and attempts; times differ each time.
 fn sentences(page: &str) -> Vec<String> {
     let body = page.split("<h2>Calls, tokens, latency</h2>").next().unwrap();
+    let recorded = page.split("<h2>How it was recorded</h2>").nth(1).unwrap();
     let mut said = Vec::new();
-    for line in body.lines() {
+    for line in body.lines().chain(recorded.lines()) {
         let is_said = ["<p>", "<p class=banner>", "<li>", "<tr>", "<tr class=warn>", "<h2>"];
         if !is_said.iter().any(|begin| line.starts_with(begin)) {
             continue;

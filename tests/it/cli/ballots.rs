@@ -106,7 +106,7 @@ fn a_name_of_a_file_stands_beside_all_others() {
         r#""q/1" "sure" "7""#,
         r#""q/1" "vote" "\"yes\"""#,
         r#""q/2" "sure" "3""#,
-        r#""q/2" "vote" "null""#,
+        r#""q/2" "vote" null"#,
     ];
     let mut rows = rows;
     rows.sort();

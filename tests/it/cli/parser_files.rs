@@ -11,10 +11,11 @@ pub(super) fn page(path: &str) -> (Vec<String>, Vec<(String, String)>) {
     let path = Path::new(env!("RETOLD_ROOT")).join(path);
     let text = std::fs::read_to_string(path).unwrap();
     let (mut commands, mut files) = (Vec::new(), Vec::new());
-    for block in text.split("```").skip(1).step_by(2) {
+    // A fence begins a line: a text may have three backticks elsewhere.
+    for block in text.split("\n```").skip(1).step_by(2) {
         let (kind, body) = block.split_once('\n').unwrap();
         match kind.split_once(' ') {
-            Some((_, name)) => files.push((name.to_owned(), body.to_owned())),
+            Some((_, name)) => files.push((name.to_owned(), format!("{body}\n"))),
             None if kind == "text" => {}
             None => commands.extend(body.lines().map(str::to_owned)),
         }

@@ -54,21 +54,30 @@ impl PictureAxis {
         (self.place(value) * (PLOT - 1) as f64).round() as usize
     }
 
+    /// The value in the middle of a column.
+    fn value_at(&self, column: usize) -> f64 {
+        self.low + (self.high - self.low) * column as f64 / (PLOT - 1) as f64
+    }
+
     /// The picture of a row.
     fn line(&self, row: &PictureRow) -> String {
         let mut cells = [' '; PLOT];
+        let mut put = |value: f64, sign: char| {
+            if let Some(cell) = cells.get_mut(self.column(value)) {
+                *cell = sign;
+            }
+        };
         if self.is_difference {
-            cells[self.column(0.0)] = '┊';
+            put(0.0, '┊');
         }
         if let Some((low, high)) = row.interval {
-            let (low, high) = (self.column(low), self.column(high));
-            cells[low..=high].fill('─');
-            (cells[low], cells[high]) = ('├', '┤');
+            let (first, last) = (self.column(low), self.column(high));
+            (first..=last).for_each(|column| put(self.value_at(column), '─'));
+            put(low, '├');
+            put(high, '┤');
         }
-        row.dots.iter().for_each(|dot| cells[self.column(*dot)] = '○');
-        if let Some(value) = row.value {
-            cells[self.column(value)] = '●';
-        }
+        row.dots.iter().for_each(|dot| put(*dot, '○'));
+        row.value.into_iter().for_each(|value| put(value, '●'));
         format!("│{}│", cells.iter().collect::<String>())
     }
 
