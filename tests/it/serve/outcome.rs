@@ -228,7 +228,7 @@ fn prompts_that_differ_are_compared_by_words_and_runs_say_where_they_came_from()
     let rows = page["rows"].as_array().unwrap();
     assert!(!rows.is_empty(), "{page}");
     for row in rows {
-        let pieces = row["words"]["pieces"].as_array().unwrap();
+        let pieces = row["words"]["words"].as_array().unwrap();
         assert!(pieces.iter().any(|piece| piece["change"] != "same"), "{row}");
     }
     let html = served.html(&address);

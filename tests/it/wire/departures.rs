@@ -33,7 +33,7 @@ fn words(command: &[String]) -> Vec<&str> {
 }
 
 fn departures(place: &Place) -> usize {
-    place.ok("log latest").matches("ClientLeft").count()
+    place.ok("log latest").matches("  client left ").count()
 }
 
 #[cfg_attr(not(real_clients), ignore = "needs the SDKs that scripts/test installs")]

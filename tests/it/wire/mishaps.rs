@@ -263,7 +263,7 @@ fn a_request_that_is_not_http_is_refused_and_recorded() {
     }
     assert_eq!(replayed.out, recorded.out);
     let log = place.ok("log latest");
-    assert_eq!(log.matches("AttemptFailed").count(), 4);
+    assert_eq!(log.matches("  failed attempt ").count(), 4);
     assert!(log.contains(" ü#0"), "{log}");
     // What was not refused before is not as recorded.
     let socket =
