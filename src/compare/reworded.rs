@@ -21,8 +21,10 @@ struct LonePrompt<'a> {
     call: &'a CallPath,
     /// Its samples, by their places in the run.
     asked: Vec<usize>,
-    /// Its words, by number.
+    /// Its words, by number, each once.
     words: Vec<usize>,
+    /// All of its words, as they stand there.
+    text: Vec<usize>,
 }
 
 /// Which call of the first run that the second does not have is asked there in other words, by the places of both.
@@ -58,16 +60,13 @@ pub(super) fn reworded(
                 }
             }
         }
-        let mut best: Option<usize> = None;
-        for (at, score) in scores.iter().enumerate() {
-            let is_better = best.is_none_or(|best| *score > scores[best]);
-            if is_better
-                && !is_taken[at]
-                && prompt.call.is_streamed() == come[at].call.is_streamed()
-            {
-                best = Some(at);
-            }
-        }
+        let may_be = |at: &usize| {
+            !is_taken[*at] && prompt.call.is_streamed() == come[*at].call.is_streamed()
+        };
+        let most = (0..come.len()).filter(may_be).map(|at| scores[at]).fold(0.0, f64::max);
+        // Of several with the same rare words, the first of those that stay the same for longest from both ends.
+        let equal = (0..come.len()).filter(may_be).filter(|at| scores[*at] >= most);
+        let best = equal.rev().max_by_key(|at| prompt.words_in_place(&come[*at]));
         if let Some(at) = best.filter(|at| prompt.is_like(&come[*at])) {
             if let Some(is_taken) = is_taken.get_mut(at) {
                 *is_taken = true;
@@ -79,6 +78,14 @@ pub(super) fn reworded(
 }
 
 impl LonePrompt<'_> {
+    /// How many words two prompts have in the same places, from the beginning and from the end.
+    fn words_in_place(&self, other: &LonePrompt<'_>) -> usize {
+        let same = |(one, other): &(&usize, &usize)| one == other;
+        let begin = self.text.iter().zip(&other.text).take_while(same).count();
+        let end = self.text.iter().rev().zip(other.text.iter().rev()).take_while(same).count();
+        begin + end
+    }
+
     fn is_like(&self, other: &LonePrompt<'_>) -> bool {
         let common =
             self.words.iter().filter(|word| other.words.binary_search(word).is_ok()).count();
@@ -116,7 +123,12 @@ fn lone<'a>(run: &'a ComparedRun, other: &ComparedRun) -> Vec<LonePrompt<'a>> {
             continue;
         }
         let place = *by_call.entry(&asked.call).or_insert_with(|| {
-            found.push(LonePrompt { call: &asked.call, asked: Vec::new(), words: Vec::new() });
+            found.push(LonePrompt {
+                call: &asked.call,
+                asked: Vec::new(),
+                words: Vec::new(),
+                text: Vec::new(),
+            });
             found.len() - 1
         });
         found[place].asked.push(at);
@@ -142,6 +154,7 @@ fn read_words(
                 prompt.words.push(*numbers.entry(word.to_owned()).or_insert(next));
             }
         }
+        prompt.text.clone_from(&prompt.words);
         prompt.words.sort_unstable();
         prompt.words.dedup();
     }

@@ -162,8 +162,8 @@ done";
     let recorded = record(&place, "", &upstream.base_url(), &["sh", "-c", report]);
     assert_eq!(recorded.code, 0, "{}", recorded.err);
     let log = place.ok("log latest");
-    assert!(log.contains("choice: reported \"choice 1\""), "{log}");
-    assert!(log.contains("tone: reported \"tone 1\""), "{log}");
+    assert!(log.contains("choice = \"choice 1\" by reported"), "{log}");
+    assert!(log.contains("tone = \"tone 1\" by reported"), "{log}");
     // The last one, unless another is named.
     let (last, _) = place.json("audit latest q/1");
     assert_eq!(last["decision"]["value"], "tone 1");

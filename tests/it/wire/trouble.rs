@@ -168,7 +168,7 @@ fn the_end_of_a_stream_is_held_back_until_the_answer_is_on_disk() {
            curl -sSN --max-time 20 $OPENAI_BASE_URL/chat/completions \
              -d '{{\"model\":\"m\",\"stream\":true,\"messages\":[{{\"role\":\"user\",\"content\":\"hi\"}}]}}' |
            while read -r line; do
-             case $line in *DONE*) {} log latest | grep -c ResponseReceived;; esac
+             case $line in *DONE*) {} log latest | grep -c '  answer  ';; esac
            done
          done",
         env!("CARGO_BIN_EXE_retold")

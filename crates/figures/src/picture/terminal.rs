@@ -6,7 +6,7 @@ use super::{FigurePicture, PictureAxis, PicturePanel, PictureRow};
 const PLOT: usize = 34;
 
 /// The most columns of names.
-const NAMES: usize = 22;
+const NAMES: usize = 26;
 
 impl FigurePicture {
     /// Its lines, of at most 78 columns unless a value has many digits. A single group has none: its number says as much.

@@ -14,6 +14,9 @@ const UNITS: [&str; 20] = [
     "votes", "credit", "credits", "token", "tokens", "coin", "coins", "stimmen", "each", "out",
 ];
 
+/// The most letters of one of these.
+const LONGEST_UNIT: usize = 7;
+
 /// Words between points and the option that gets them.
 const TO: [&str; 12] =
     ["to", "for", "on", "towards", "an", "für", "auf", "à", "pour", "para", "→", "->"];
@@ -64,8 +67,12 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric()
 }
 
+/// The word that a text begins with, if it is no longer than a unit: of a long one nobody needs the rest.
 fn first_word(text: &str) -> &str {
-    text.get(..text.find(|c: char| !is_word(c)).unwrap_or(text.len())).unwrap_or("")
+    let beginning = text.char_indices().take(LONGEST_UNIT + 1);
+    let end = beginning.clone().find(|(_, c)| !is_word(*c)).map(|(at, _)| at);
+    let is_all = beginning.count() <= LONGEST_UNIT;
+    end.or(is_all.then_some(text.len())).and_then(|end| text.get(..end)).unwrap_or("")
 }
 
 /// The points of each option that a place of a text mentions.
