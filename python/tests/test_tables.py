@@ -138,7 +138,7 @@ def test_what_is_in_force_is_the_same_here_in_parquet_and_in_the_command(study, 
         return subprocess.run([program(), "--log", study, *arguments], check=True, capture_output=True).stdout
 
     run("score", "label", "votes", "--by", "ada", "--from", tmp_path / "ada.csv")
-    here = sorted((row["call"], row["name"], row["value"]) for row in log.decisions("votes"))
+    here = sorted((row["call"], row["name"], json.dumps(row["value"])) for row in log.decisions("votes"))
     assert {value for _, name, value in here if name == "vote"} == {'"maybe"'} and len(here) == 60
     run("table", "votes", "--to", tmp_path / "tables")
     rows = polars.read_parquet(tmp_path / "tables" / "decisions" / "*.parquet").select("call", "name", "value").rows()

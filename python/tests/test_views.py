@@ -54,7 +54,7 @@ def test_a_difference_names_each_change_of_a_prompt_once(study):
     diff = read.diff("one", "two")
     (change,) = diff["changes"]
     words = [(piece["change"], piece["text"]) for piece in change["words"] if piece["change"] != "same"]
-    assert (change["calls"], words) == (20, [("removed", "library"), ("added", "swimming pool")])
+    assert (change["calls"], words) == (20, [("removed", "library?"), ("added", "swimming pool?")])
     assert read.diff("one", "one")["identical"]
     with pytest.raises(retold.RetoldError, match="three"):
         read.diff("one", "three")
