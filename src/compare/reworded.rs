@@ -29,8 +29,8 @@ struct LonePrompt<'a> {
 
 /// Which call of the first run that the second does not have is asked there in other words, by the places of both.
 ///
-/// Samples of a named call are taken in their order. Of the others, prompts with the most rare words in common belong together, such as those about one participant; in doubt, in the order
-/// in which they were asked.
+/// Samples of a named call are taken in their order. Of the others, prompts with the most rare words in common belong together,
+/// such as those about one participant; in doubt, those that have the most words in the same places.
 pub(super) fn reworded(
     (first, one): (&ComparedRun, &mut dyn Reader),
     (second, other): (&ComparedRun, &mut dyn Reader),

@@ -209,7 +209,7 @@ impl RecordedSamples {
         let mut page = self.own_of_call(call)?;
         let Some(parent) = &self.parent else { return Ok(page) };
         let theirs = parent.of_call(call)?;
-        // A question that was cut off before all of its answer was taken over begins anew.
+        // A question whose answer was only partly taken over starts afresh.
         let has_answer = |sample: &RecordedSample| sample.attempts.iter().any(|it| it.is_answer);
         let own: BTreeMap<Sample, bool> =
             page.samples.iter().map(|(number, _, sample)| (*number, has_answer(sample))).collect();

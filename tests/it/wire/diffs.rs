@@ -115,7 +115,7 @@ fn an_import_against_a_run() {
     assert_eq!(counts, [3, 3, 3, 2], "{}", diff["calls"]);
 }
 
-/// Asks forty people without naming the calls, the last first if it is told so.
+/// Asks forty people without naming the calls; with a second argument, in reverse order.
 const CROWD: &str = r#"
 import json, os, sys, urllib.request
 

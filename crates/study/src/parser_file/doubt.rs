@@ -49,7 +49,7 @@ pub(super) enum ReadingDoubt {
     /// An option without the number that others have.
     #[error("{:?} has no number, so nothing was read there", .0.0)]
     NoNumber(Excerpt),
-    /// A part of a list that is no option.
+    /// A part of a list that names no option.
     #[error("{} is not one of the options, so nothing was read there", .0.0)]
     Unknown(Excerpt),
     /// A value of JSON that ends where the answer does.

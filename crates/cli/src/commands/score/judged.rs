@@ -22,7 +22,7 @@ const SHOWN: usize = 200;
 #[derive(Default)]
 pub(super) struct ToJudge {
     pub(super) answers: Vec<JudgedAnswer>,
-    /// How many are left out, because there is no other answer with which they could be compared.
+    /// The number of answers left out because no other answer can be compared with them.
     pub(super) without_other: u64,
 }
 

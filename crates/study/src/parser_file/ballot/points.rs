@@ -67,7 +67,7 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric()
 }
 
-/// The word that a text begins with, if it is no longer than a unit: of a long one nobody needs the rest.
+/// The first word of a text, unless it is longer than any unit.
 fn first_word(text: &str) -> &str {
     let beginning = text.char_indices().take(LONGEST_UNIT + 1);
     let end = beginning.clone().find(|(_, c)| !is_word(*c)).map(|(at, _)| at);
@@ -230,7 +230,7 @@ impl Reading<'_> {
         at == 0 || !before.is_empty() && !before.ends_with([':', '=', '(', '-', '–', '—', ','])
     }
 
-    /// The number after a mention that is no other's.
+    /// The number after a mention that belongs to no other mention.
     fn after(&self, at: usize, taken: &BTreeSet<usize>) -> Option<Candidate> {
         let start = self.mentions[at].at.end;
         let next = self.mentions.get(at + 1);
