@@ -87,12 +87,6 @@ pub enum LogError {
         /// The error, which names the path and the reason.
         source: Arc<SidecarError>,
     },
-    /// The log is read-only, and its latest events are in a WAL file beside it that cannot be read.
-    #[error("{path} is in a read-only location, and its latest events are still in {path}-wal")]
-    Unmerged {
-        /// Where.
-        path: String,
-    },
     /// Other processes held the lock on the whole log for longer than we were willing to wait.
     #[error("could not lock {path} within {seconds} s: other processes are writing to it")]
     Busy {

@@ -84,7 +84,7 @@ pub(crate) use skeleton::externalise_from;
 pub use skeleton::{expand, externalise};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{
-    Cell, ForeignDatabase, ForeignError, HeldFile, LogCopy, SqliteBackend, SqliteOptions, close_all,
+    Cell, ForeignDatabase, ForeignError, HeldFile, SqliteBackend, SqliteOptions, close_all,
 };
 pub use store_index::StoreIndex;
 pub use uncounted::UncountedEvents;

@@ -75,7 +75,7 @@ impl<E: Experiment + ?Sized> Run<E> {
         let mut delivered = 0_usize;
         // Twice the number of concurrent attempts: questions that wait for a retry hold no permit
         // and must not keep others from being asked.
-        let most = 2 * core.throttle.limits().concurrency + SPARE;
+        let most = 2 * core.setup.throttle.limits().concurrency + SPARE;
         // A hundred texts to be embedded are one request.
         let room = |question: &Question<P>| match question.request().api() {
             Api::Chat => most,

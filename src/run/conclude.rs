@@ -12,7 +12,7 @@ use super::record::RunRecord;
 use super::stop::Stop;
 use crate::event::{Event, RunFinished, RunOutcome};
 use crate::id::{OutcomeDigest, OutputDigest};
-use crate::log::{Log, LogError, events_root};
+use crate::log::{LogError, events_root};
 
 /// The result of concluding a run.
 #[derive(Debug, Default)]
@@ -27,7 +27,6 @@ pub(super) struct Conclusion {
 pub(super) async fn conclude(
     core: &Core,
     experiment: &dyn AnyExperiment,
-    log: &Log,
     digest: OutcomeDigest,
 ) -> Result<Conclusion, Stop> {
     if let Some(history) = core.history.borrow_mut().as_mut() {
@@ -50,17 +49,16 @@ pub(super) async fn conclude(
             None => {}
         }
     }
-    if !core.mode.writes() {
+    if !core.setup.mode.writes() {
         return Err(Stop::EndOfRecord);
     }
-    record(core, experiment, log, digest).await
+    record(core, experiment, digest).await
 }
 
 /// Records the end of the run, with all digests.
 async fn record(
     core: &Core,
     experiment: &dyn AnyExperiment,
-    log: &Log,
     digest: OutcomeDigest,
 ) -> Result<Conclusion, Stop> {
     let time = clock::now();
@@ -69,14 +67,14 @@ async fn record(
         writer.flush();
         writer.events_root()
     });
-    let mut reader = log.reader()?;
+    let mut reader = core.setup.log.reader()?;
     let root = match root {
         Some(root) => root,
-        None => events_root(reader.as_mut(), core.run)?,
+        None => events_root(reader.as_mut(), core.setup.run)?,
     };
     let mut finished = RunFinished::new(RunOutcome::Finished, digest, root);
     finished.state = core.states.digests();
-    let mut record = RunRecord::read(reader.as_mut(), core.run)?;
+    let mut record = RunRecord::read(reader.as_mut(), core.setup.run)?;
     record.will_end(finished.clone(), time);
     let mut outputs = None;
     if let Some((digests, files)) = make_outputs(experiment, &mut record)? {

@@ -10,9 +10,9 @@ use super::budget::Budget;
 use super::clock;
 use super::details::{AnswerDetails, Shortcomings};
 use super::divergence::Divergence;
-use super::dry_run::{DryRunSettings, OtherDecision, Rehearsing};
+use super::dry_run::{OtherDecision, Rehearsing};
 use super::first_answers::FirstAnswers;
-use super::follow::{Follower, Update};
+use super::follow::Update;
 use super::history::{History, RecordedCall, RecordedEnd, Text};
 use super::mode::{AnswerSource, Mode};
 use super::network::Network;
@@ -21,6 +21,7 @@ use super::parent::ParentAnswers;
 use super::phases::Phases;
 use super::progress::Progress;
 use super::question::{Answer, CallFailed, Question, QuestionCore, Reuse};
+use super::setup::Setup;
 use super::shared::AnswerCells;
 use super::signal::Brake;
 use super::states::States;
@@ -28,29 +29,22 @@ use super::stop::Stop;
 use super::together::Together;
 use crate::content::Content;
 use crate::event::{Because, Event, NewEvent};
-use crate::id::{RunId, Seq, Time};
+use crate::id::{Seq, Time};
 use crate::log::{Durable, EventFault, LogError, RunWriter};
 use crate::lookup::LookupMap;
-use crate::model::{
-    Answerer, Failure, FailureKind, RequestForm, RetryPolicy, Throttle, Unreadable,
-};
+use crate::model::{Failure, FailureKind, RequestForm, Unreadable};
 use crate::parse::{ParsedAnswer, Parser, WholeAnswer, intern};
 use crate::prompt::{Request, canonical};
 
 /// What all parts of a run share.
 pub(super) struct Core {
-    pub(super) run: RunId,
-    pub(super) mode: Mode,
+    pub(super) setup: Setup,
     /// The version of the canonical form of its questions: that of the record which it continues or
     /// repeats.
     pub(super) version: u32,
-    pub(super) seed: u64,
-    pub(super) model: Option<Answerer>,
     /// How its requests are written.
     pub(super) form: RequestForm,
     pub(super) first_answers: FirstAnswers,
-    pub(super) retry: RetryPolicy,
-    pub(super) throttle: Throttle,
     pub(super) together: Together,
     pub(super) network: Network,
     pub(super) budget: Budget,
@@ -62,13 +56,10 @@ pub(super) struct Core {
     pub(super) outcomes: Outcomes,
     pub(super) states: States,
     pub(super) progress: Cell<Progress>,
-    pub(super) on_progress: Box<dyn Fn(Progress)>,
-    pub(super) follow: RefCell<Follower>,
     /// Fingerprints of the addresses asked so far: an address has one answer.
     pub(super) asked: RefCell<LookupMap<[u8; 16], ()>>,
     pub(super) phases: Phases,
     pub(super) shared: AnswerCells,
-    pub(super) rehearsal: DryRunSettings,
     pub(super) rehearsing: RefCell<Rehearsing>,
 }
 
@@ -110,7 +101,7 @@ impl Core {
         let mut progress = self.progress.get();
         change(&mut progress);
         self.progress.set(progress);
-        (self.on_progress)(progress);
+        (self.setup.on_progress)(progress);
     }
 
     /// The recorded end of a question, or `None` if the model must be asked. Never waits.
@@ -123,7 +114,7 @@ impl Core {
             Some(history) => history.take(asked)?,
             None => None,
         };
-        let found = match self.mode {
+        let found = match self.setup.mode {
             Mode::Rehearse => self.rehearse(asked, found)?,
             Mode::Record | Mode::Replay | Mode::Resume => found,
         };
@@ -131,7 +122,7 @@ impl Core {
             self.compare_sources(asked, found)?;
             self.used_before(asked)?;
         }
-        match self.mode.source(asked, found, self.model.is_some())? {
+        match self.setup.mode.source(asked, found, self.setup.model.is_some())? {
             AnswerSource::Model => Ok(None),
             AnswerSource::Nobody => {
                 let failure = Failure::new(FailureKind::NoAnswer, "it was never recorded");
@@ -156,7 +147,7 @@ impl Core {
     /// were not used.
     fn used_before(&self, asked: &QuestionCore) -> Result<(), LogError> {
         match self.parent.borrow_mut().as_mut() {
-            Some(parents) if self.model.is_none() => parents.take(asked).map(drop),
+            Some(parents) if self.setup.model.is_none() => parents.take(asked).map(drop),
             _ => Ok(()),
         }
     }
@@ -168,8 +159,8 @@ impl Core {
         found: Option<RecordedCall>,
     ) -> Result<Option<RecordedCall>, Stop> {
         let mut rehearsing = self.rehearsing.borrow_mut();
-        if self.model.is_some() {
-            return Ok(rehearsing.ask_model(asked, found, &self.rehearsal));
+        if self.setup.model.is_some() {
+            return Ok(rehearsing.ask_model(asked, found, &self.setup.rehearsal));
         }
         let because = places(&asked.because)?;
         let is_answered = found.as_ref().is_some_and(|found| found.recorded.result.is_ok());
@@ -177,16 +168,16 @@ impl Core {
             Some(history) if !is_answered => history.stand_in(&asked.call)?,
             _ => None,
         };
-        Ok(rehearsing.ask(asked, &because, found, stand_in, &self.rehearsal))
+        Ok(rehearsing.ask(asked, &because, found, stand_in, &self.setup.rehearsal))
     }
 
     /// The decision that a rehearsal makes in the place of the experiment's parser.
     fn other_decision<P: Parser>(&self, question: &Question<P>) -> Option<ParsedAnswer<P::Value>> {
-        if self.rehearsal.decisions.is_empty() {
+        if self.setup.rehearsal.decisions.is_empty() {
             return None;
         }
         let QuestionCore { call, sample, .. } = &question.asked;
-        let other = self.rehearsal.decisions.get(&(call.clone(), *sample))?;
+        let other = self.setup.rehearsal.decisions.get(&(call.clone(), *sample))?;
         let OtherDecision { method, value, reasoning, warnings } = other.clone();
         match P::Value::deserialize(value) {
             Ok(value) => Some(ParsedAnswer { method: intern(&method), value, reasoning, warnings }),
@@ -200,14 +191,14 @@ impl Core {
     /// Compares the declared sources of a prompt with the recorded ones. A rehearsal compares only
     /// prompts, and a different prompt is reported as such.
     fn compare_sources(&self, asked: &QuestionCore, found: &RecordedCall) -> Result<(), Stop> {
-        if self.mode == Mode::Rehearse || found.prompt != asked.prompt() {
+        if self.setup.mode == Mode::Rehearse || found.prompt != asked.prompt() {
             return Ok(());
         }
         let now = places(&asked.because)?;
         if now.is_all_of(&found.because) {
             return Ok(());
         }
-        let (run, seq) = (self.run, found.recorded.request);
+        let (run, seq) = (self.setup.run, found.recorded.request);
         let recorded = Because::of_body(&found.because, seq);
         let recorded = recorded.map_err(|e| LogError::corrupt(run, seq, EventFault::defect(e)))?;
         // The bodies differ, but not what we know of them, if a later release has added a field.
@@ -229,7 +220,7 @@ impl Core {
     }
 
     pub(super) fn count(&self, asked: &QuestionCore, exchanged: &Exchanged) {
-        if exchanged.is_ok() && self.model.is_some() {
+        if exchanged.is_ok() && self.setup.model.is_some() {
             self.first_answers.add(&asked.request);
         }
         if let (Reuse::Shared, Ok(answered)) = (asked.reuse, exchanged) {
@@ -321,10 +312,10 @@ impl Core {
 
     /// Logs a decision.
     pub(super) fn decide(&self, decision: NewDecision, known_as: &DecisionRef) -> Result<(), Stop> {
-        let seq = match self.mode {
+        let seq = match self.setup.mode {
             Mode::Rehearse => self.rehearsing.borrow_mut().note_decision(decision.response),
             Mode::Record | Mode::Replay | Mode::Resume => {
-                self.outcomes.decide(self.mode, &self.history, &self.writer, decision)?
+                self.outcomes.decide(self.setup.mode, &self.history, &self.writer, decision)?
             }
         };
         known_as.set(seq);
@@ -334,12 +325,12 @@ impl Core {
 
     /// Reports an event to the run's follower.
     pub(super) fn tell(&self, told: Update<'_>) {
-        (self.follow.borrow_mut())(told);
+        (self.setup.follow)(told);
     }
 
     /// Reports a mark, unless the record goes further.
     pub(super) fn tell_mark(&self, name: &str) -> Result<(), Stop> {
-        let is_new = match (self.mode, self.history.borrow_mut().as_mut()) {
+        let is_new = match (self.setup.mode, self.history.borrow_mut().as_mut()) {
             (Mode::Replay | Mode::Rehearse, _) => false,
             (Mode::Record | Mode::Resume, None) => true,
             (Mode::Record | Mode::Resume, Some(history)) => !history.has_outcomes()?,
@@ -355,10 +346,10 @@ impl Core {
         let mut causes: Vec<Seq> = causes.iter().map(DecisionRef::seq).collect();
         causes.sort_unstable();
         causes.dedup();
-        let (seq, time) = match self.mode {
+        let (seq, time) = match self.setup.mode {
             Mode::Rehearse => (self.rehearsing.borrow_mut().note_fact(&causes, fact), clock::now()),
             Mode::Record | Mode::Replay | Mode::Resume => {
-                self.outcomes.occur(self.mode, &self.history, &self.writer, &causes, fact)?
+                self.outcomes.occur(self.setup.mode, &self.history, &self.writer, &causes, fact)?
             }
         };
         self.tell(Update::Fact { time, fact });

@@ -82,7 +82,7 @@ impl Core {
         asked: &QuestionCore,
     ) -> Result<Exchanged, Stop> {
         let QuestionCore { call, sample, request, .. } = asked;
-        let mut retry = self.retry.start();
+        let mut retry = self.setup.retry.start();
         let mut attempt = 0;
         loop {
             if self.brake.is_pulled() {

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::abandon::its_end;
 use super::budget::Budget;
@@ -84,69 +84,56 @@ pub async fn execute(
     setup: Setup,
 ) -> Result<ExecutionResult, LogError> {
     let watch = Stopwatch::start();
-    let Setup {
-        log,
-        run,
-        mode,
-        started,
-        model,
-        retry,
-        throttle,
-        prices,
-        shared_budget,
-        until,
-        shards_end,
-        settings_added,
-        rehearsal,
-        signal,
-        on_progress,
-        follow,
-    } = setup;
-    let writer = match mode {
+    let core = Rc::new(prepare(setup)?);
+    let began = match core.setup.mode {
+        Mode::Resume => Some(record::beginning(core.setup.log.reader()?.as_mut(), core.setup.run)?),
+        Mode::Record | Mode::Replay | Mode::Rehearse => None,
+    };
+    if let Err(stop) = begin(&core, began).await {
+        return end_run(&core, experiment, Err(stop), Report::default(), watch).await;
+    }
+    let (result, report) = experiment.run_any(Handle(core.clone())).await;
+    end_run(&core, experiment, result, report, watch).await
+}
+
+/// All that a run needs, before it writes anything.
+fn prepare(mut setup: Setup) -> Result<Core, LogError> {
+    let (log, run) = (setup.log.clone(), setup.run);
+    let mut writer = match setup.mode {
         Mode::Record => Some(log.begin(run)?),
         Mode::Resume => Some(log.go_on(run)?),
         Mode::Replay | Mode::Rehearse => None,
-    };
-    let began = match mode {
-        Mode::Resume => Some(record::beginning(log.reader()?.as_mut(), run)?),
-        Mode::Record | Mode::Replay | Mode::Rehearse => None,
     };
     let last = match log.reader()?.runs()?.iter().find(|r| r.run == run) {
         Some(run) => run.head.seq,
         None => Seq(0),
     };
-    let history = match mode {
+    let history = match setup.mode {
         Mode::Record => None,
         Mode::Replay | Mode::Resume => Some(History::read(log.reader()?, run, last)?),
         Mode::Rehearse => {
             let history = History::read(log.reader()?, run, last)?.only_answers();
-            Some(if rehearsal.stand_ins { history.with_stand_ins() } else { history })
+            Some(if setup.rehearsal.stand_ins { history.with_stand_ins() } else { history })
         }
     };
-    // A finished run has nothing to add: resuming it is a replay, and nothing can be written.
-    let end = match mode {
+    let end = match setup.mode {
         Mode::Record | Mode::Rehearse => None,
         Mode::Replay | Mode::Resume => its_end(log.reader()?.as_mut(), run)?,
     };
-    let (mode, writer) = match (mode, &end) {
-        (Mode::Resume, Some(_)) => (Mode::Replay, None),
-        (mode, _) => (mode, writer),
-    };
+    // A finished run has nothing to add: resuming it is a replay, and nothing can be written.
+    if setup.mode == Mode::Resume && end.is_some() {
+        setup.mode = Mode::Replay;
+        writer = None;
+    }
+    let mode = setup.mode;
     let states = if mode.writes() {
         States::to_record()
     } else {
         States::to_compare(end.and_then(|end| end.state))
     };
-    let mut destinations = Destinations::of_run(false, &started.settings, &started.model);
-    if let Some(model) = &model {
-        destinations.go_on(&settings_added, &json!(model.info()));
-    }
-    let budget = Budget::new(throttle.limits(), prices).asking(destinations).within(shared_budget);
-    if mode == Mode::Resume {
-        budget.count_recorded(log.reader()?.as_mut(), run)?;
-    }
+    let budget = budget_of(&setup)?;
     // A replay has everything it needs in its own log.
-    let parent = if mode.writes() { ParentAnswers::new(&log, run, &started)? } else { None };
+    let parent = if mode.writes() { ParentAnswers::new(&log, run, &setup.started)? } else { None };
     // Forks and merged runs share the answers of their parents by the hashes of their prompts.
     let recorded = match mode {
         Mode::Record => parent.as_ref().map(|parents| parents.first),
@@ -156,72 +143,74 @@ pub async fn execute(
         Some(run) => record::canonical_version(log.reader()?.as_mut(), run)?,
         None => None,
     };
-    let mut form = RequestForm::of_settings(&started.settings);
-    // What cannot be read of a damaged run is found where it is read in order.
-    if mode != Mode::Record
-        && let Ok(latest) = latest_start(log.reader()?.as_mut(), run)
-    {
-        form.extend(RequestForm::of_settings(&latest.settings));
-    }
-    form.extend(RequestForm::of_settings(&settings_added));
-    let core = Rc::new(Core {
-        form,
+    let most_failures = setup.throttle.limits().max_connection_failures;
+    Ok(Core {
+        form: form_of(&setup)?,
         first_answers: FirstAnswers::default(),
         version: version.unwrap_or(TRANSPORT.version),
-        run,
-        mode,
-        seed: started.seed,
-        network: Network::new(throttle.limits().max_connection_failures, retry.first_wait()),
+        network: Network::new(most_failures, setup.retry.first_wait()),
         budget,
-        retry,
-        throttle,
         together: Together::default(),
-        brake: Brake::new(&signal),
+        brake: Brake::new(&setup.signal),
         writer: RefCell::new(writer),
         history: RefCell::new(history),
         parent: RefCell::new(parent),
         outcomes: Outcomes::default(),
         states,
         progress: Cell::default(),
-        on_progress,
-        follow: RefCell::new(follow),
         asked: RefCell::default(),
-        phases: Phases::new(until, shards_end),
+        phases: Phases::new(setup.until.clone(), setup.shards_end.clone()),
         shared: AnswerCells::default(),
-        rehearsal,
         rehearsing: RefCell::new(Rehearsing::default()),
-        model: model.clone(),
-    });
-    if let Err(stop) = begin(&core, mode, started, began, settings_added).await {
-        return end_run(&core, experiment, Err(stop), Report::default(), &log, watch).await;
-    }
-    let (result, report) = experiment.run_any(Handle(core.clone())).await;
-    end_run(&core, experiment, result, report, &log, watch).await
+        setup,
+    })
 }
 
-async fn begin(
-    core: &Core,
-    mode: Mode,
-    started: RunStarted,
-    began: Option<(Time, RunStarted)>,
-    settings: Value,
-) -> Result<(), Stop> {
-    let run = core.run;
-    let (time, event) = match mode {
+/// What a run may cost, with what it has cost so far.
+fn budget_of(setup: &Setup) -> Result<Budget, LogError> {
+    let Setup { log, run, started, .. } = setup;
+    let mut destinations = Destinations::of_run(false, &started.settings, &started.model);
+    if let Some(model) = &setup.model {
+        destinations.go_on(&setup.settings_added, &json!(model.info()));
+    }
+    let budget = Budget::new(setup.throttle.limits(), setup.prices.clone())
+        .asking(destinations)
+        .within(setup.shared_budget.clone());
+    if setup.mode == Mode::Resume {
+        budget.count_recorded(log.reader()?.as_mut(), *run)?;
+    }
+    Ok(budget)
+}
+
+/// How a run writes its requests.
+fn form_of(setup: &Setup) -> Result<RequestForm, LogError> {
+    let mut form = RequestForm::of_settings(&setup.started.settings);
+    // What cannot be read of a damaged run is found where it is read in order.
+    if setup.mode != Mode::Record
+        && let Ok(latest) = latest_start(setup.log.reader()?.as_mut(), setup.run)
+    {
+        form.extend(RequestForm::of_settings(&latest.settings));
+    }
+    form.extend(RequestForm::of_settings(&setup.settings_added));
+    Ok(form)
+}
+
+async fn begin(core: &Core, began: Option<(Time, RunStarted)>) -> Result<(), Stop> {
+    let Setup { run, ref started, .. } = core.setup;
+    let (time, event) = match core.setup.mode {
         Mode::Replay | Mode::Rehearse => return Ok(()),
         Mode::Record => {
             let time = clock::now();
-            core.tell(Update::Began { run, started: &started, time });
-            (time, Event::RunStarted(started))
+            core.tell(Update::Began { run, started, time });
+            (time, Event::RunStarted(started.clone()))
         }
         Mode::Resume => {
             if let Some((time, started)) = &began {
                 core.tell(Update::Began { run, started, time: *time });
             }
-            let info = core.model.as_ref().map(|m| m.info());
-            let model = json!(info);
-            let program = started.program;
-            let resumed = RunResumed { model, program, retry_failed: false, settings };
+            let info = core.setup.model.as_ref().map(|m| m.info());
+            let (program, settings) = (started.program.clone(), core.setup.settings_added.clone());
+            let resumed = RunResumed { model: json!(info), program, retry_failed: false, settings };
             (clock::now(), Event::RunResumed(resumed))
         }
     };
@@ -233,27 +222,26 @@ async fn end_run(
     experiment: &dyn AnyExperiment,
     result: Result<(), Stop>,
     report: Report,
-    log: &Log,
     watch: Stopwatch,
 ) -> Result<ExecutionResult, LogError> {
-    let run = core.run;
+    let (log, run) = (&core.setup.log, core.setup.run);
     let outcome_digest = core.outcomes.digest();
     let mut conclusion = Conclusion::default();
     let result = match result {
-        Ok(()) if core.mode != Mode::Rehearse => {
-            let concluded = conclude(core, experiment, log, outcome_digest).await;
+        Ok(()) if core.setup.mode != Mode::Rehearse => {
+            let concluded = conclude(core, experiment, outcome_digest).await;
             concluded.map(|made| conclusion = made)
         }
         result => result,
     };
     let finish = match result {
-        Ok(()) | Err(Stop::Reached { .. }) if core.mode == Mode::Rehearse => {
+        Ok(()) | Err(Stop::Reached { .. }) if core.setup.mode == Mode::Rehearse => {
             Finish::Rehearsed(rehearsal(core, log)?)
         }
         Ok(()) => Finish::Finished,
         Err(Stop::EndOfRecord) => Finish::EndOfRecord,
         // Where a recorded run stopped by itself, its record ends.
-        Err(Stop::Reached { .. }) if core.mode == Mode::Replay && is_at_its_end(core)? => {
+        Err(Stop::Reached { .. }) if core.setup.mode == Mode::Replay && is_at_its_end(core)? => {
             Finish::EndOfRecord
         }
         Err(Stop::NotInShards { .. }) if let Some(phase) = merged_up_to(core)? => {
@@ -297,7 +285,7 @@ fn rehearsal(core: &Core, log: &Log) -> Result<DryRun, LogError> {
 /// Whether a replay merely reached the end of the record, because the run was cut off. Decisions
 /// and facts are logged in program order, so if one is left over, the program took another path.
 fn replayed_to_the_end(core: &Core, divergence: &Divergence) -> Result<bool, LogError> {
-    if core.mode != Mode::Replay || !divergence.is_end() {
+    if core.setup.mode != Mode::Replay || !divergence.is_end() {
         return Ok(false);
     }
     match core.history.borrow_mut().as_mut() {
@@ -320,7 +308,7 @@ fn is_at_its_end(core: &Core) -> Result<bool, LogError> {
 /// The phase up to which a run is merged whose shards all stopped there: none has an answer that was not used, and nothing
 /// of the next phase was answered. `None` if there is a model, which is there for what comes after the shards.
 fn merged_up_to(core: &Core) -> Result<Option<String>, LogError> {
-    if core.model.is_some() {
+    if core.setup.model.is_some() {
         return Ok(None);
     }
     let left = match core.parent.borrow_mut().as_mut() {

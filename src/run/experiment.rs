@@ -233,7 +233,7 @@ impl<E: Experiment + ?Sized> Run<E> {
 
     /// A stream of random numbers that depends only on the run's seed and the name.
     pub fn rng(&self, name: &str) -> ChaCha12Rng {
-        rng_for(self.core.seed, name)
+        rng_for(self.core.setup.started.seed, name)
     }
 
     /// Announces how many answers the run will need in all, for the progress display.

@@ -55,7 +55,7 @@ pub enum Update<'a> {
 }
 
 /// A function that follows a run.
-pub type Follower = Box<dyn FnMut(Update<'_>)>;
+pub type Follower = Box<dyn Fn(Update<'_>)>;
 
 /// What an experiment reports about a run in progress, for people: lines of text.
 pub trait Journal {

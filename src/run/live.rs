@@ -90,7 +90,7 @@ impl Core {
     }
 
     async fn ask_model(&self, asked: &QuestionCore) -> Result<Exchanged, Stop> {
-        let model = self.model.as_ref().filter(|_| !self.is_left_to_shards());
+        let model = self.setup.model.as_ref().filter(|_| !self.is_left_to_shards());
         let Some(model) = model else { return Err(self.nobody_answers(asked)) };
         match asked.reuse {
             Reuse::Exact => self.put_to_model(model.as_ref(), asked).await,
@@ -133,7 +133,7 @@ impl Core {
         };
         match cell.get_or_try_init(ask).await {
             Ok(own) if is_own => Ok(Ok(own.clone())),
-            Ok(earlier) => Ok(Ok(self.reuse(asked, self.run, earlier.clone()).await?)),
+            Ok(earlier) => Ok(Ok(self.reuse(asked, self.setup.run, earlier.clone()).await?)),
             Err(ended) => ended.map(Err),
         }
     }
@@ -144,27 +144,27 @@ impl Core {
         model: &dyn Model,
         asked: &QuestionCore,
     ) -> Result<Exchanged, Stop> {
-        if !self.mode.writes() {
+        if !self.setup.mode.writes() {
             return self.try_on_model(model, asked).await;
         }
         let QuestionCore { call, sample, request, .. } = asked;
         let mut permit = self.permit(request).await?;
         let sent = self.record_question(asked)?;
-        let mut retry = self.retry.start();
+        let mut retry = self.setup.retry.start();
         let mut blamed = NetworkBlame::default();
         let mut attempt = 0;
         loop {
             let ask = Ask { request, call, sample: *sample, attempt };
             self.update(|p| p.model_calls += 1);
             let watch = Stopwatch::start();
-            let limit = self.throttle.limits().timeout();
+            let limit = self.setup.throttle.limits().timeout();
             let attempted = async {
                 within(limit, model.answer(ask)).await.unwrap_or_else(|TimeIsUp| {
                     let message = format!("no answer within {} s", limit.as_secs_f64());
                     Err(Failure::new(FailureKind::Timeout, message))
                 })
             };
-            let failure = match self.throttle.watch(attempted).await {
+            let failure = match self.setup.throttle.watch(attempted).await {
                 Ok(response) => {
                     self.got_through();
                     self.first_answers.add(request);
@@ -242,12 +242,12 @@ impl Core {
 
     /// Waits for the right to make one attempt, or until the run is asked to stop.
     async fn permit(&self, request: &Request) -> Result<AttemptRight<'_>, Stop> {
-        let may_refuse = self.model.as_ref().is_some_and(|model| model.may_refuse());
+        let may_refuse = self.setup.model.as_ref().is_some_and(|model| model.may_refuse());
         let attempt = async {
             let alone = if may_refuse { self.first_answers.turn(request).await } else { None };
             let permit = match request.api() {
-                Api::Chat => Rc::new(self.throttle.acquire().await),
-                Api::Embedding => self.together.permit(&self.throttle, request).await,
+                Api::Chat => Rc::new(self.setup.throttle.acquire().await),
+                Api::Embedding => self.together.permit(&self.setup.throttle, request).await,
             };
             AttemptRight { turn: self.network.turn().await, permit, alone }
         };
@@ -263,12 +263,12 @@ impl Core {
 
     /// Waits before the next attempt, or until the run is asked to stop.
     async fn pause(&self, wait: Duration, failure: &Failure) {
-        let least = self.retry.least_wait(failure, wait);
+        let least = self.setup.retry.least_wait(failure, wait);
         self.brake.pause(least).await;
         tokio::select! {
             biased;
             () = self.brake.wait_for_pull() => {}
-            () = self.throttle.pause(wait - least) => {}
+            () = self.setup.throttle.pause(wait - least) => {}
         }
     }
 
@@ -284,7 +284,7 @@ impl Core {
         if !matches!(verdict, FailureVerdict::OfTheNetwork(_)) || !self.network.is_worth_a_word() {
             return;
         }
-        let most = self.throttle.limits().max_connection_failures;
+        let most = self.setup.throttle.limits().max_connection_failures;
         tracing::warn!(
             target: OUTAGES,
             "{failure}; trying again, until {most} attempts in a row have failed"
@@ -314,7 +314,7 @@ impl Core {
         from_run: RunId,
         shared: UnparsedAnswer,
     ) -> Result<UnparsedAnswer, Stop> {
-        if !self.mode.writes() {
+        if !self.setup.mode.writes() {
             self.rehearsing.borrow_mut().withdraw(asked);
             return Ok(shared);
         }

@@ -9,16 +9,14 @@ use retold::counted::count_of;
 use retold::id::Seq;
 use retold::log::ledger::{Ledger, LedgerEntry};
 use retold::log::{
-    Backend as _, Fault, FileFault, Finding, Log, LogCopy, LogError, MemoryBackend, SharedBackend,
+    Backend as _, Fault, FileFault, Finding, Log, LogError, MemoryBackend, SharedBackend,
     SqliteBackend, SqliteOptions, StoreInfo, damaged_slots, marks,
 };
-use retold::scratch_folder::ScratchFolder;
 use retold::sidecar::{self, canonical};
 use retold_bucket::BucketBackend;
 
 use crate::missing_ends::Ends;
 use crate::place::bucket;
-use crate::private_copy::copy_log;
 use crate::search::IndexPlace;
 use crate::verdict::is_cut_off;
 
@@ -38,7 +36,6 @@ pub struct Archive {
     warning: Option<String>,
     is_damaged: bool,
     version: LogVersion,
-    copy: Option<Arc<ScratchFolder>>,
 }
 
 /// The size and time of a log and of the files beside it.
@@ -205,7 +202,6 @@ impl Archive {
             note: None,
             warning: None,
             version: LogVersion::default(),
-            copy: None,
         }
     }
 
@@ -286,15 +282,6 @@ impl Archive {
             _ => IndexPlace::Memory,
         }
     }
-
-    /// Removes the private copy that is read, if there is one. Threads that still read it keep their open files, so
-    /// that a program can end without waiting for them.
-    pub fn remove_copy(&self) {
-        if let Some(copy) = &self.copy {
-            // What cannot be removed now is removed with its last reader.
-            let _ = std::fs::remove_dir_all(copy.path());
-        }
-    }
 }
 
 /// Whether a part of a log may be in its WAL. An empty one holds nothing: it is of another reader, or was left by
@@ -314,32 +301,20 @@ fn open_now(path: &Path, options: SqliteOptions) -> Result<Archive, LogError> {
         let empty = MemoryBackend::with_name(path.display().to_string());
         return Ok(Archive { note, ..Archive::new(Arc::new(empty)) });
     }
-    let error = match SqliteBackend::open_unchanged(path, options.clone()) {
+    match SqliteBackend::open_unchanged(path, options) {
         Ok(backend) => match backend.info().damage.filter(|_| is_cut_off(&backend)) {
             Some(cut) if !has_runs(&backend) => {
-                return Ok(Archive::new(nothing_left(path, cut.fault, Some(&backend))));
+                Ok(Archive::new(nothing_left(path, cut.fault, Some(&backend))))
             }
-            _ => return Archive::with_ends(backend),
+            _ => Archive::with_ends(backend),
         },
-        Err(error @ LogError::Unmerged { .. }) => error,
         Err(LogError::Damaged { .. } | LogError::NotALog { .. } | LogError::Lost { .. })
             if let Some(cut) = SqliteBackend::cut_off(path) =>
         {
-            return Ok(Archive::new(nothing_left(path, cut.into(), None)));
+            Ok(Archive::new(nothing_left(path, cut.into(), None)))
         }
-        Err(error) => return Err(error),
-    };
-    let (folder, copy) = copy_log(path)?;
-    let folder = Arc::new(folder);
-    let copy = LogCopy { path: copy, of: path.to_owned(), folder: folder.clone() };
-    // The copy is ours, so its WAL may be merged.
-    let backend = match SqliteBackend::open_copy(copy, options) {
-        Err(failed @ LogError::Lost { .. }) => return Err(failed),
-        opened => opened.map_err(|_| error)?,
-    };
-    let note = "its last events are in a WAL that no process has open: a private copy is shown";
-    let archive = Archive::with_ends(backend)?;
-    Ok(Archive { note: Some(note.to_owned()), copy: Some(folder), ..archive })
+        Err(error) => Err(error),
+    }
 }
 
 /// Warns that high-water marks are damaged: what there is is read without them.

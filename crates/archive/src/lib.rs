@@ -15,7 +15,6 @@ mod find;
 mod log_findings;
 mod missing_ends;
 mod place;
-mod private_copy;
 mod run_view;
 pub mod search;
 mod verdict;

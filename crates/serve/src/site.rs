@@ -140,12 +140,6 @@ impl Site {
         }
     }
 
-    /// Removes the copy that was made for reading alone, before the program ends: threads in the background do not get to
-    /// it.
-    pub fn end(&self) {
-        self.source.remove_copy();
-    }
-
     /// The names of the parser files, as addresses have them.
     pub(crate) fn parser_files(&self) -> impl Iterator<Item = &str> {
         self.parser_files.iter().map(|(name, _)| name.as_str())

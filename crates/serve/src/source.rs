@@ -101,7 +101,7 @@ impl SiteSource {
     pub(crate) fn reader(&self) -> Result<Box<dyn Reader>, LogError> {
         let reader = match self.backend()?.reader() {
             // A writer came or went since the files beside it were looked at.
-            Err(LogError::Unmerged { .. } | LogError::CannotOpen { .. }) => {
+            Err(LogError::CannotOpen { .. }) => {
                 if let SiteSourceKind::File { opened, .. } = &self.kind {
                     *lock(opened) = None;
                 }
@@ -110,15 +110,6 @@ impl SiteSource {
             reader => reader,
         };
         Ok(Box::new(CheckedReader::new(reader?)))
-    }
-
-    /// Removes the private copy that is read, if there is one.
-    pub(crate) fn remove_copy(&self) {
-        if let SiteSourceKind::File { opened, .. } = &self.kind
-            && let Some(opened) = lock(opened).as_ref()
-        {
-            opened.archive.remove_copy();
-        }
     }
 
     /// A page shows the runs that a bucket has when the page is asked for: nothing but the bucket tells that there are more.

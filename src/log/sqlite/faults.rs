@@ -33,9 +33,13 @@ impl SqliteBackend {
     /// What an SQLite error means for the log.
     pub(super) fn error(&self, error: rusqlite::Error) -> LogError {
         let path = self.name();
-        // A file that must not change is named by a URI.
-        let uri = unwritable::immutable(&sidecar::canonical(&self.path));
-        let words = message(&error).replace(&uri, &path);
+        // A file that is only read is named by a URI.
+        let whole = sidecar::canonical(&self.path);
+        let words = [unwritable::NO_CHANGES, unwritable::NO_LOCKS]
+            .into_iter()
+            .fold(message(&error), |words, way| {
+                words.replace(&unwritable::uri(&whole, way), &path)
+            });
         if busy::is_locked(&error) {
             return LogError::Busy { path, seconds: self.busy().as_secs() };
         }

@@ -284,21 +284,11 @@ fn same(a: &mut File, mut b: File) -> io::Result<bool> {
 impl SqliteBackend {
     /// Opens the file for the first time, after looking at the files beside it.
     pub(super) fn begin(
-        self,
-        is_new: bool,
-        connect: impl FnOnce(&Self) -> Result<OpenFile, LogError>,
-    ) -> Result<Self, LogError> {
-        let beside = FilesBeside::read(&self.path, !self.is_looked_at())?;
-        self.begin_with(beside, is_new, connect)
-    }
-
-    /// The same, if the files beside it were looked at before.
-    pub(super) fn begin_with(
         mut self,
-        mut beside: FilesBeside,
         is_new: bool,
         connect: impl FnOnce(&Self) -> Result<OpenFile, LogError>,
     ) -> Result<Self, LogError> {
+        let mut beside = FilesBeside::read(&self.path, !self.is_looked_at())?;
         let marked = beside.marks.len();
         if is_new {
             // They belong to a log that no longer exists.

@@ -33,7 +33,7 @@ mod stored_kinds;
 mod unwritable;
 mod wal;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -76,17 +76,6 @@ pub struct SqliteOptions {
     pub busy: Option<Duration>,
 }
 
-/// A private copy of a log.
-#[derive(Debug, Clone)]
-pub struct LogCopy {
-    /// Where the copy is.
-    pub path: PathBuf,
-    /// The log.
-    pub of: PathBuf,
-    /// The folder of the copy, which is removed with the last that reads it.
-    pub folder: Arc<ScratchFolder>,
-}
-
 /// What a log's file is opened for.
 #[derive(Debug, Clone)]
 enum FileUse {
@@ -94,8 +83,6 @@ enum FileUse {
     Shared,
     /// It is looked at: the file, its WAL and its folder are left as they are.
     Looked,
-    /// It is a private copy of a log, which messages name.
-    Copy(LogCopy),
     /// It is only kept for a while: its folder is removed with the last of its users.
     Scratch(#[expect(dead_code, reason = "it is held until then")] Arc<ScratchFolder>),
 }
@@ -136,7 +123,7 @@ impl Backend for SqliteBackend {
         let is_scratch = matches!(self.use_of_file, FileUse::Scratch(_));
         StoreInfo {
             name: self.name(),
-            file: (!is_scratch).then(|| self.log_path().to_owned()),
+            file: (!is_scratch).then(|| self.path.clone()),
             losses: self.lost.to_vec(),
             damage: self.damaged.clone().map(Finding::of_file),
         }
@@ -152,7 +139,7 @@ impl Backend for SqliteBackend {
     }
 
     fn committer(&self) -> Result<Box<dyn Committer>, LogError> {
-        if matches!(self.use_of_file, FileUse::Looked | FileUse::Copy(_)) {
+        if matches!(self.use_of_file, FileUse::Looked) {
             return Err(LogError::cannot_open(self.name(), "it was opened to be read only"));
         }
         self.refuse_after_a_loss()?;
@@ -199,14 +186,6 @@ impl Backend for SqliteBackend {
 
 impl SqliteBackend {
     fn name(&self) -> String {
-        self.log_path().display().to_string()
-    }
-
-    /// The log that messages name.
-    fn log_path(&self) -> &Path {
-        match &self.use_of_file {
-            FileUse::Copy(copy) => &copy.of,
-            _ => &self.path,
-        }
+        self.path.display().to_string()
     }
 }

@@ -7,8 +7,7 @@ use rusqlite::OpenFlags;
 
 use super::descriptors::HeldFile;
 use super::header;
-use super::loss::FilesBeside;
-use super::{FileUse, LogCopy, PAGE_BYTES, SqliteBackend, SqliteOptions, WalUse, schema, space};
+use super::{FileUse, PAGE_BYTES, SqliteBackend, SqliteOptions, WalUse, schema, space};
 use crate::log::error::{LogError, RewordedError};
 use crate::log::finding::{Fault, FileFault};
 use crate::scratch_folder::ScratchFolder;
@@ -32,11 +31,6 @@ impl SqliteBackend {
             had_tables: false,
             defect: None,
         }
-    }
-
-    pub(super) fn at_copy(copy: LogCopy, options: SqliteOptions) -> Self {
-        let at = SqliteBackend::at(&copy.path, options);
-        SqliteBackend { use_of_file: FileUse::Copy(copy), ..at }
     }
 
     /// Opens a log for reading and appending; creates it if it does not exist.
@@ -116,8 +110,7 @@ impl SqliteBackend {
     /// the file, its WAL or its folder, not even what opening a log may mend or copy.
     ///
     /// # Errors
-    /// [`LogError`]: it is missing, is not a log, or has a newer format. [`LogError::Unmerged`] if
-    /// the latest events are in a WAL that cannot be read without writing beside it.
+    /// [`LogError`]: it is missing, is not a log, or has a newer format.
     pub fn open_unchanged(path: &Path, options: SqliteOptions) -> Result<Self, LogError> {
         if !path.exists() && !Self::is_gone(path)? {
             return Err(LogError::Missing { path: path.display().to_string() });
@@ -126,18 +119,6 @@ impl SqliteBackend {
             SqliteBackend { use_of_file: FileUse::Looked, ..SqliteBackend::at(path, options) };
         backend.refuse_special_files()?;
         backend.although_malformed(|backend| backend.begin(false, SqliteBackend::only_reading))
-    }
-
-    /// Opens a private copy of a log to be read. The files beside it are not copied again, and
-    /// messages name the log and not the copy.
-    ///
-    /// # Errors
-    /// [`LogError`]: it is not a log, or has a newer format.
-    pub fn open_copy(copy: LogCopy, options: SqliteOptions) -> Result<Self, LogError> {
-        SqliteBackend::at_copy(copy, options).although_malformed(|backend| {
-            let beside = FilesBeside::read(&backend.path, false)?;
-            backend.begin_with(beside, false, |backend| backend.to_read(|db| backend.ready(db)))
-        })
     }
 
     /// Opens a file. If an entry of its schema is malformed, such as the text of a trigger, it is opened without that: the

@@ -20,7 +20,7 @@ enum WalBeside {
     /// Files shared by the processes that have it open, or had it open when they died: read as
     /// usual.
     Shared,
-    /// Events that are not in the file yet, without the index needed to read them.
+    /// Events that are not in the file yet, without the index that processes share to read them: nobody has it open.
     Unmerged,
     /// Nothing: the file is complete.
     Nothing,
@@ -34,7 +34,7 @@ impl SqliteBackend {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
         match wal_beside(&whole) {
             WalBeside::Shared => self.ready(self.open_file(&whole, flags)?),
-            WalBeside::Unmerged => Err(LogError::Unmerged { path: whole.display().to_string() }),
+            WalBeside::Unmerged => self.with_index_in_memory(&whole),
             // If another user begins to write now, we do not see it.
             WalBeside::Nothing => self.alone(),
         }
@@ -44,9 +44,25 @@ impl SqliteBackend {
     pub(super) fn alone(&self) -> Result<OpenFile, LogError> {
         let whole = canonical(&self.path);
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-        self.ready(self.open_file(Path::new(&immutable(&whole)), flags)?)
+        self.ready(self.open_file(Path::new(&uri(&whole, NO_CHANGES)), flags)?)
+    }
+
+    /// A connection that reads the file and its WAL, whose index SQLite keeps in memory: it does so for the only user of a
+    /// file ([WAL without shared memory](https://sqlite.org/wal.html#noshm)). Nothing is locked, so that the file
+    /// need not be writable, and nothing is merged.
+    fn with_index_in_memory(&self, whole: &Path) -> Result<OpenFile, LogError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+        let db = self.open_file(Path::new(&uri(whole, NO_LOCKS)), flags)?;
+        db.pragma_update(None, "locking_mode", "EXCLUSIVE").map_err(|e| self.error(e))?;
+        self.ready(db)
     }
 }
+
+/// SQLite's way to read a file that does not change, as if there were nothing beside it.
+pub(super) const NO_CHANGES: &str = "immutable=1";
+
+/// Its way to use a file without locks.
+pub(super) const NO_LOCKS: &str = if cfg!(windows) { "vfs=win32-none" } else { "vfs=unix-none" };
 
 fn wal_beside(log: &Path) -> WalBeside {
     let named = |suffix: &str| fs::metadata(sidecar::path(log, suffix));
@@ -57,8 +73,8 @@ fn wal_beside(log: &Path) -> WalBeside {
     }
 }
 
-/// The URI of a file that SQLite may assume not to change.
-pub(super) fn immutable(path: &Path) -> String {
+/// The URI of a file, with the way in which SQLite opens it.
+pub(super) fn uri(path: &Path, query: &str) -> String {
     let mut uri = "file:".to_owned();
     for byte in path.as_os_str().as_encoded_bytes() {
         match byte {
@@ -68,7 +84,7 @@ pub(super) fn immutable(path: &Path) -> String {
             byte => drop(write!(uri, "%{byte:02X}")),
         }
     }
-    uri + "?immutable=1"
+    uri + "?" + query
 }
 
 #[cfg(test)]
@@ -78,7 +94,7 @@ mod tests {
     #[test]
     fn a_path_cannot_add_to_the_query_string_after_it() {
         assert_eq!(
-            immutable(Path::new("/a b/50%?mode=rwc#é.db")),
+            uri(Path::new("/a b/50%?mode=rwc#é.db"), NO_CHANGES),
             "file:/a%20b/50%25%3Fmode%3Drwc%23%C3%A9.db?immutable=1"
         );
     }

@@ -9,7 +9,6 @@ use serde_json::Value;
 
 use super::damaged::dangers;
 use super::{Answer, Served, recording};
-use crate::cli::lost::killed;
 use crate::support::cli::Place;
 use crate::support::tamper::without_triggers;
 use crate::support::waiting::soon;
@@ -166,27 +165,4 @@ fn an_event_with_a_number_far_off_is_neither_waited_for_nor_makes_room_for_all_b
             assert!(status < 500 && from == due, "{page}");
         }
     }
-}
-
-/// Looking at a log leaves no copy of it.
-#[test]
-fn a_private_copy_is_removed_when_the_server_ends() {
-    // Its last events are in a WAL that no process has open.
-    let place = killed();
-    let copies = tempfile::tempdir().unwrap();
-    let mut command = place.command();
-    command.args(["--log", "retold.db", "serve", "--listen", "127.0.0.1:0", "--quiet"]);
-    let mut child =
-        command.env("TMPDIR", copies.path()).stdout(std::process::Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    std::io::BufRead::read_line(
-        &mut std::io::BufReader::new(child.stdout.take().unwrap()),
-        &mut line,
-    )
-    .unwrap();
-    assert!(fs::read_dir(copies.path()).unwrap().next().is_some(), "a copy is read");
-    let pid = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-    assert!(child.wait().unwrap().success());
-    assert_eq!(fs::read_dir(copies.path()).unwrap().count(), 0, "the copy is still there");
 }

@@ -156,13 +156,12 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             write_err(&format!("open it in a browser; it is read-only, {said}. Ctrl-C stops it\n"));
         }
         tokio::select! {
-            () = server.serve(site.clone(), Reach::of_page(address, &hosts), token) => {}
+            () = server.serve(site, Reach::of_page(address, &hosts), token) => {}
             _ = signals.next() => {}
         }
         Ok(Status::Fine)
     });
     // Pages that follow a run are still open, and hold the log.
     tokio.shutdown_timeout(CLOSING);
-    site.end();
     served
 }

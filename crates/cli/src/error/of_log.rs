@@ -40,11 +40,6 @@ impl From<LogError> for CliError {
                     "nothing was changed: if no retold is running, remove {path} and try again"
                 ),
             ),
-            LogError::Unmerged { .. } => (
-                Status::Io,
-                "copy both files into a folder of your own, and name that log with --log PATH"
-                    .to_owned(),
-            ),
             LogError::Busy { seconds, .. } => (
                 Status::Io,
                 format!(

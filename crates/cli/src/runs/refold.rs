@@ -64,10 +64,12 @@ pub(crate) fn refold(
     let study = global.studies.find(&started.experiment);
     let destinations = Destinations::of_run(false, &started.settings, &started.model);
     let (log, run) = (source.log.clone(), source.run);
-    let session = StudyExecution::new(log, run, Mode::Rehearse, started, settings);
     let count = decisions.len() as u64;
-    let changes = DryRunSettings { decisions, ..DryRunSettings::default() };
-    let mut rehearsal = match session::rehearse(session, changes, global)?.finish {
+    let session = StudyExecution {
+        rehearsal: DryRunSettings { decisions, ..DryRunSettings::default() },
+        ..StudyExecution::new(log, run, Mode::Rehearse, started, settings)
+    };
+    let mut rehearsal = match session::go(session, global)?.finish {
         Finish::Rehearsed(rehearsal) => rehearsal,
         Finish::Stopped(stop) => return Err(stop.into()),
         Finish::Finished | Finish::EndOfRecord | Finish::Closed(_) => DryRun::default(),

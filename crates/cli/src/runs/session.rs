@@ -41,6 +41,8 @@ pub(crate) struct StudyExecution {
     pub(crate) until: Option<String>,
     /// For a run that continues: the additions to its settings.
     pub(crate) settings_added: Value,
+    /// For a rehearsal: what differs besides the experiment's settings.
+    pub(crate) rehearsal: DryRunSettings,
     /// Where its phases are reported; `None` if nowhere.
     pub(crate) trace: Option<TraceTo>,
 }
@@ -65,7 +67,37 @@ impl StudyExecution {
             model: None,
             until: None,
             settings_added: Value::Null,
+            rehearsal: DryRunSettings::default(),
             trace: None,
+        }
+    }
+}
+
+impl StudyExecution {
+    /// What the run needs, but for what the runs of a command share.
+    fn setup(&mut self, throttle: Throttle, global: &Global) -> Setup {
+        let shards_end = match self.started.merged_from.as_slice() {
+            [] => None,
+            _ => global.studies.shards_end(&self.started.experiment, &self.settings.experiment),
+        };
+        Setup {
+            log: self.log.clone(),
+            run: self.run,
+            mode: self.mode,
+            started: self.started.clone(),
+            model: self.model.clone(),
+            retry: self.settings.runtime.retry,
+            throttle,
+            prices: self.prices.clone(),
+            shared_budget: None,
+            until: self.until.clone(),
+            shards_end,
+            settings_added: self.settings_added.clone(),
+            // Only runs with a simulated model, or with none, are rehearsed, and these are never refused.
+            rehearsal: std::mem::take(&mut self.rehearsal),
+            signal: Signal::default(),
+            on_progress: Box::new(|_| {}),
+            follow: Box::new(|_| {}),
         }
     }
 }
@@ -85,31 +117,14 @@ fn refuse_closed(log: &Log, run: RunId) -> Result<(), CliError> {
 
 /// Executes a run.
 pub(crate) fn go(session: StudyExecution, global: &Global) -> Result<ExecutionResult, CliError> {
-    go_with(session, DryRunSettings::default(), global)
-}
-
-/// Runs a recorded run again with other settings, with a simulated model or none; `rehearsal` says
-/// what else differs.
-pub(crate) fn rehearse(
-    session: StudyExecution,
-    rehearsal: DryRunSettings,
-    global: &Global,
-) -> Result<ExecutionResult, CliError> {
-    go_with(StudyExecution { mode: Mode::Rehearse, ..session }, rehearsal, global)
-}
-
-fn go_with(
-    session: StudyExecution,
-    rehearsal: DryRunSettings,
-    global: &Global,
-) -> Result<ExecutionResult, CliError> {
     let limits = limits_of(&session, global);
     let throttle = Throttle::new(&limits).map_err(wrong_limits)?;
     let (signal, display) = (Signal::default(), ProgressDisplay::new(global.quiet, 1));
     let together = Together { signal: &signal, display: &display, shared_budget: None };
     let notice = InterruptNotice::of([&session], global);
-    let ready = ReadyExecution::new(session, rehearsal, throttle, 0, &together, global)?;
-    block_on(signal, limits.timeout(), notice, ready.go())?
+    let experiment = experiment_of(&session, global)?;
+    let ended = carry_out(session, experiment, throttle, 0, &together, global);
+    block_on(signal.clone(), limits.timeout(), notice, ended)?
 }
 
 /// The most runs that are executed at the same time: each has readers of the log, which are open files.
@@ -130,16 +145,16 @@ pub(crate) fn go_all<T>(
     let notice = InterruptNotice::of(&sessions, global);
     let mut all = Vec::new();
     for (number, (session, throttle)) in sessions.into_iter().zip(throttles).enumerate() {
-        let rehearsal = DryRunSettings::default();
-        all.push(ReadyExecution::new(session, rehearsal, throttle, number, &together, global)?);
+        let experiment = experiment_of(&session, global)?;
+        all.push(carry_out(session, experiment, throttle, number, &together, global));
     }
     let on_end = &on_end;
-    let all = all.into_iter().enumerate().map(|(number, ready)| async move {
-        let ended = ready.go().await;
+    let all = all.into_iter().enumerate().map(|(number, execution)| async move {
+        let ended = execution.await;
         (number, on_end(number, ended))
     });
     let all = stream::iter(all).buffer_unordered(AT_ONCE).collect::<Vec<_>>();
-    let mut ended = block_on(signal, longest.unwrap_or_default(), notice, all)?;
+    let mut ended = block_on(signal.clone(), longest.unwrap_or_default(), notice, all)?;
     ended.sort_by_key(|(number, _)| *number);
     Ok(ended.into_iter().map(|(_, ended)| ended).collect())
 }
@@ -188,111 +203,62 @@ struct Together<'a> {
     shared_budget: Option<Arc<Budget>>,
 }
 
-/// An execution that only has to be waited for.
-struct ReadyExecution {
-    experiment: Box<dyn AnyExperiment>,
-    session: StudyExecution,
-    rehearsal: DryRunSettings,
-    throttle: Throttle,
-    shared_budget: Option<Arc<Budget>>,
-    shards_end: Option<String>,
-    signal: Signal,
-    display: ProgressDisplay,
-    /// Its number among the runs of the command.
-    number: usize,
-    trace: Option<Rc<RefCell<Trace>>>,
+/// The experiment of an execution, unless its run was ended for good.
+fn experiment_of(
+    session: &StudyExecution,
+    global: &Global,
+) -> Result<Box<dyn AnyExperiment>, CliError> {
+    if session.mode == Mode::Resume {
+        refuse_closed(&session.log, session.run)?;
+    }
+    experiment_with(global.studies, &session.started, &session.settings.experiment)
 }
 
-impl ReadyExecution {
-    fn new(
-        mut session: StudyExecution,
-        rehearsal: DryRunSettings,
-        throttle: Throttle,
-        number: usize,
-        together: &Together<'_>,
-        global: &Global,
-    ) -> Result<Self, CliError> {
-        let StudyExecution { log, run, mode, started, settings, prices, .. } = &session;
-        if *mode == Mode::Resume {
-            refuse_closed(log, *run)?;
-        }
-        let experiment = experiment_with(global.studies, started, &settings.experiment)?;
-        let shards_end = match started.merged_from.as_slice() {
-            [] => None,
-            _ => global.studies.shards_end(&started.experiment, &settings.experiment),
-        };
-        let cost = CostSoFar::new(log.clone(), *run, prices);
-        let trace = session
-            .trace
-            .take()
-            .map(|to| Rc::new(RefCell::new(Trace::new(to, together.display.clone(), cost))));
-        Ok(ReadyExecution {
-            experiment,
-            session,
-            rehearsal,
-            throttle,
+/// Executes a run, with its number among the runs of the command. A model that has another name for `max_tokens` says so
+/// before it has answered: the run continues with that name, from its start, before anything was asked of that model.
+async fn carry_out(
+    mut session: StudyExecution,
+    experiment: Box<dyn AnyExperiment>,
+    throttle: Throttle,
+    number: usize,
+    together: &Together<'_>,
+    global: &Global<'_>,
+) -> Result<ExecutionResult, CliError> {
+    let cost = CostSoFar::new(session.log.clone(), session.run, &session.prices);
+    let trace = session.trace.take();
+    let trace =
+        trace.map(|to| Rc::new(RefCell::new(Trace::new(to, together.display.clone(), cost))));
+    let ended = loop {
+        let throttle = throttle.shared_with(throttle.limits()).map_err(wrong_limits)?;
+        let setup = Setup {
             shared_budget: together.shared_budget.clone(),
-            shards_end,
             signal: together.signal.clone(),
-            display: together.display.clone(),
-            number,
-            trace,
-        })
-    }
-
-    /// Executes it. A model that has another name for `max_tokens` says so before it has answered: the run continues with
-    /// that name, from its start, before anything was asked of that model.
-    async fn go(mut self) -> Result<ExecutionResult, CliError> {
-        let ended = loop {
-            let setup = self.setup()?;
-            let ended = execute(self.experiment.as_ref(), setup).await?;
-            let Finish::Stopped(Stop::LimitName { model }) = &ended.finish else { break ended };
-            write_err(&format!(
-                "{} takes the limit of an answer as {LIMIT}: it is asked so from now on, which is recorded\n",
-                printable(model, 100)
-            ));
-            let StudyExecution { mode, settings, settings_added, .. } = &mut self.session;
-            settings.requests.max_completion_tokens.insert(model.clone());
-            *mode = Mode::Resume;
-            *settings_added = json!({RequestForm::KEY: settings.requests});
-        };
-        if let Some(trace) = self.trace {
-            trace.borrow_mut().report_end(&ended);
-        }
-        warn_of_idle_endpoints(self.session.model.as_ref(), &ended);
-        // A log that is gone cannot be read for the report.
-        match ended.finish {
-            Finish::Stopped(stop @ Stop::Log(LogError::Gone { .. })) => Err(CliError::from(stop)),
-            _ => Ok(ended),
-        }
-    }
-
-    fn setup(&mut self) -> Result<Setup, CliError> {
-        let StudyExecution { log, run, mode, started, settings, prices, model, until, .. } =
-            &self.session;
-        let follow = self.trace.clone();
-        Ok(Setup {
-            log: log.clone(),
-            run: *run,
-            mode: *mode,
-            started: started.clone(),
-            model: model.clone(),
-            retry: settings.runtime.retry,
-            throttle: self.throttle.shared_with(self.throttle.limits()).map_err(wrong_limits)?,
-            prices: prices.clone(),
-            shared_budget: self.shared_budget.clone(),
-            until: until.clone(),
-            shards_end: self.shards_end.clone(),
-            settings_added: self.session.settings_added.clone(),
-            // Only runs with a simulated model, or with none, are rehearsed, and these are never refused.
-            rehearsal: std::mem::take(&mut self.rehearsal),
-            signal: self.signal.clone(),
-            on_progress: self.display.of_run(self.number),
-            follow: match follow {
+            on_progress: together.display.of_run(number),
+            follow: match trace.clone() {
                 Some(trace) => Box::new(move |told| trace.borrow_mut().take(told)),
                 None => Box::new(|_| {}),
             },
-        })
+            ..session.setup(throttle, global)
+        };
+        let ended = execute(experiment.as_ref(), setup).await?;
+        let Finish::Stopped(Stop::LimitName { model }) = &ended.finish else { break ended };
+        write_err(&format!(
+            "{} takes the limit of an answer as {LIMIT}: it is asked so from now on, which is recorded\n",
+            printable(model, 100)
+        ));
+        let StudyExecution { mode, settings, settings_added, .. } = &mut session;
+        settings.requests.max_completion_tokens.insert(model.clone());
+        *mode = Mode::Resume;
+        *settings_added = json!({RequestForm::KEY: settings.requests});
+    };
+    if let Some(trace) = trace {
+        trace.borrow_mut().report_end(&ended);
+    }
+    warn_of_idle_endpoints(session.model.as_ref(), &ended);
+    // A log that is gone cannot be read for the report.
+    match ended.finish {
+        Finish::Stopped(stop @ Stop::Log(LogError::Gone { .. })) => Err(CliError::from(stop)),
+        _ => Ok(ended),
     }
 }
 

@@ -11,7 +11,7 @@ use retold::jsonl::JsonlReader;
 use retold::run::clock;
 use serde_json::{Map, Value, json};
 
-use self::path::ColumnPath;
+use self::path::{ColumnError, ColumnPath};
 use self::rows::{Row, read_rows};
 use crate::error::{CliError, NOTHING_IMPORTED};
 use retold::escaping::printable;
@@ -51,16 +51,16 @@ pub(super) struct ColumnArgs {
     rows: Option<ColumnPath>,
 }
 
-fn label(text: &str) -> Result<(String, ColumnPath), String> {
+fn label(text: &str) -> Result<(String, ColumnPath), ColumnError> {
     let (name, column) = text.split_once('=').unwrap_or((text, text));
     match name.is_empty() {
-        true => Err("a label is NAME or NAME=COLUMN".to_owned()),
+        true => Err(ColumnError::Label),
         false => Ok((name.to_owned(), column.parse()?)),
     }
 }
 
-fn condition(text: &str) -> Result<(ColumnPath, String), String> {
-    let (column, value) = text.split_once('=').ok_or("a condition is COLUMN=VALUE")?;
+fn condition(text: &str) -> Result<(ColumnPath, String), ColumnError> {
+    let (column, value) = text.split_once('=').ok_or(ColumnError::Condition)?;
     Ok((column.parse()?, value.to_owned()))
 }
 

@@ -50,9 +50,10 @@ pub(super) fn show(
     let is_answered = model.is_some();
     let session = StudyExecution {
         model,
+        rehearsal,
         ..StudyExecution::new(log, run, Mode::Rehearse, started, settings)
     };
-    let found = match session::rehearse(session, rehearsal, global)?.finish {
+    let found = match session::go(session, global)?.finish {
         Finish::Rehearsed(found) => found,
         Finish::Stopped(stop) => return Err(stop.into()),
         Finish::Finished | Finish::EndOfRecord | Finish::Closed(_) => DryRun::default(),

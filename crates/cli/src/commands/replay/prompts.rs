@@ -14,7 +14,7 @@ use crate::select;
 use crate::select::{RunSelection, SIMULATED};
 use crate::views::departures::{departures_json, departures_text};
 use retold::id::RunId;
-use retold::run::{DryRun, DryRunSettings, Finish, Mode, Stop};
+use retold::run::{DryRun, Finish, Mode, Stop};
 use retold_study::at_once::PromptTooLong;
 use retold_study::error::ExperimentError;
 use retold_study::templates::{TemplateReplacement, replace};
@@ -39,7 +39,7 @@ pub(crate) fn run(
         return Err(wrong(&source, folder, &replaced));
     }
     let session = StudyExecution::new(log, run, Mode::Rehearse, started, settings);
-    let rehearsal = match session::rehearse(session, DryRunSettings::default(), global)?.finish {
+    let rehearsal = match session::go(session, global)?.finish {
         Finish::Rehearsed(rehearsal) => rehearsal,
         // If a prompt cannot be built, its template is wrong.
         Finish::Stopped(Stop::Invalid { source, .. })

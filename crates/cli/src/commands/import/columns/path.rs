@@ -15,13 +15,24 @@ pub(super) enum ColumnPath {
     Constant(Value),
 }
 
-impl FromStr for ColumnPath {
-    type Err = String;
+/// A column that cannot be meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(super) enum ColumnError {
+    #[error("a column has a name")]
+    NoName,
+    #[error("a label is NAME or NAME=COLUMN")]
+    Label,
+    #[error("a condition is COLUMN=VALUE")]
+    Condition,
+}
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl FromStr for ColumnPath {
+    type Err = ColumnError;
+
+    fn from_str(text: &str) -> Result<Self, ColumnError> {
         match text.strip_prefix('=') {
             Some(constant) => Ok(ColumnPath::Constant(constant.into())),
-            None if text.is_empty() => Err("a column has a name".to_owned()),
+            None if text.is_empty() => Err(ColumnError::NoName),
             None => Ok(ColumnPath::Place(text.to_owned())),
         }
     }
