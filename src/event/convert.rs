@@ -9,12 +9,14 @@ use serde_json::Value;
 use super::because::Because;
 use super::defect::EventDefect;
 use super::kind::{
-    ANSWER_REUSED, ATTEMPT_FAILED, CLIENT_LEFT, DECISION_MADE, EVENTS_LOST, MARK_RECORDED,
-    OCCURRED, REQUEST_SENT, RESPONSE_RECEIVED, RUN_FINISHED, RUN_RESUMED, RUN_STARTED, VERSION,
+    ANSWER_REUSED, ATTEMPT_FAILED, BODY_PART, CLIENT_LEFT, DECISION_MADE, EVENTS_LOST,
+    MARK_RECORDED, OCCURRED, REQUEST_SENT, RESPONSE_RECEIVED, RUN_FINISHED, RUN_RESUMED,
+    RUN_STARTED, VERSION,
 };
 use super::kinds::{
-    AnswerReused, AttemptDetails, AttemptFailed, ClientLeft, DecisionDetails, DecisionMade, Event,
-    FactOccurred, ForkedFrom, RequestSent, ResponseDetails, ResponseReceived, RunStarted,
+    AnswerReused, AttemptDetails, AttemptFailed, BodyPart, BodySide, ClientLeft, DecisionDetails,
+    DecisionMade, Event, FactOccurred, ForkedFrom, RequestSent, ResponseDetails, ResponseReceived,
+    RunStarted,
 };
 use super::labels::Labels;
 use super::outcome::{from_ranges, pairs, ranges, spans};
@@ -65,6 +67,13 @@ struct ReusedBody {
     seq: Seq,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     unreadable: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct PartBody {
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    base64: bool,
+    of: BodySide,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -147,6 +156,12 @@ impl NewEvent {
                 let details = AttemptDetails { retry_after_ms, ..details.clone() };
                 NewEvent { cause: Some(*request), body: body(&details)?, ..row(ATTEMPT_FAILED) }
             }
+            Event::BodyPart(BodyPart { request, of, content, base64 }) => NewEvent {
+                cause: Some(*request),
+                content: Some(content.clone()),
+                body: body(&PartBody { base64: *base64, of: *of })?,
+                ..row(BODY_PART)
+            },
             Event::ClientLeft(ClientLeft { request, after_ms, bytes }) => {
                 let left = LeftBody {
                     after_ms: *after_ms.min(&EXACT),
@@ -269,6 +284,11 @@ impl StoredEvent {
                 request: self.cause()?,
                 details: self.body()?,
             }),
+            BODY_PART => {
+                let PartBody { base64, of } = self.body()?;
+                let (request, content) = (self.cause()?, self.content()?);
+                Event::BodyPart(BodyPart { request, of, content, base64 })
+            }
             CLIENT_LEFT => {
                 let LeftBody { after_ms, bytes } = self.body()?;
                 Event::ClientLeft(ClientLeft { request: self.cause()?, after_ms, bytes })

@@ -172,6 +172,7 @@ pub(crate) fn details_digest(content: &Content, details: &ResponseDetails) -> Ha
         .filter_map(|part| Some(((*part).to_owned(), extra.get(*part)?.clone())))
         .collect();
     let bytes = match extra.get("http") {
+        Some(http) if http["long"].is_object() => json!([http["long"]["blake3"]]),
         Some(http) if said.is_empty() && *content == Content::from("") => {
             json!([http["base64"], http["body"]])
         }

@@ -5,6 +5,7 @@ pub(crate) const RUN_RESUMED: &str = "RunResumed";
 pub(crate) const REQUEST_SENT: &str = "RequestSent";
 pub(crate) const RESPONSE_RECEIVED: &str = "ResponseReceived";
 pub(crate) const ATTEMPT_FAILED: &str = "AttemptFailed";
+pub(crate) const BODY_PART: &str = "BodyPart";
 pub(crate) const CLIENT_LEFT: &str = "ClientLeft";
 pub(crate) const ANSWER_REUSED: &str = "AnswerReused";
 pub(crate) const DECISION_MADE: &str = "DecisionMade";
@@ -23,6 +24,7 @@ pub const KINDS: &[&str] = &[
     REQUEST_SENT,
     RESPONSE_RECEIVED,
     ATTEMPT_FAILED,
+    BODY_PART,
     CLIENT_LEFT,
     ANSWER_REUSED,
     DECISION_MADE,

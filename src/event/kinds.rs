@@ -26,6 +26,8 @@ pub enum Event {
     ResponseReceived(ResponseReceived),
     /// One attempt failed.
     AttemptFailed(AttemptFailed),
+    /// A part of a body that is too long for one event.
+    BodyPart(BodyPart),
     /// The client of a call hung up before it had the whole answer.
     ClientLeft(ClientLeft),
     /// A recorded answer of another run, or of another call that shares it, was used.
@@ -273,6 +275,30 @@ pub struct SharedFailure {
     pub run: RunId,
     /// The event there.
     pub seq: Seq,
+}
+
+/// A part of a body that is too long for one event. The parts of a request come after its `RequestSent`, those of an answer before
+/// its `ResponseReceived`, in their order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BodyPart {
+    /// The `RequestSent` of the call.
+    pub request: Seq,
+    /// Whose body it is.
+    pub of: BodySide,
+    /// The text, or the bytes in base64.
+    pub content: Content,
+    /// Whether the body is not UTF-8, so that its parts are in base64.
+    pub base64: bool,
+}
+
+/// Who sent a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BodySide {
+    /// The program.
+    Request,
+    /// The server.
+    Answer,
 }
 
 /// The client of a call hung up before it had the whole answer. The answer is received nevertheless, because it is

@@ -40,10 +40,10 @@ pub use finished::{FoldedState, RunFinished, RunOutcome, StateEntries, StateMark
 pub use kind::KINDS;
 pub(crate) use kinds::lane_of;
 pub use kinds::{
-    AnswerReused, AttemptDetails, AttemptFailed, ClientLeft, DECISIONS, DecisionDetails,
-    DecisionMade, EXCHANGES, Event, EventsLost, FactOccurred, ForkedFrom, MarkRecorded, PROGRAM,
-    RUN_NAME, RequestSent, ResponseDetails, ResponseReceived, RunResumed, RunStarted,
-    SharedFailure,
+    AnswerReused, AttemptDetails, AttemptFailed, BodyPart, BodySide, ClientLeft, DECISIONS,
+    DecisionDetails, DecisionMade, EXCHANGES, Event, EventsLost, FactOccurred, ForkedFrom,
+    MarkRecorded, PROGRAM, RUN_NAME, RequestSent, ResponseDetails, ResponseReceived, RunResumed,
+    RunStarted, SharedFailure,
 };
 pub(crate) use labels::named_lane;
 pub use labels::{

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::kind::{self, KINDS};
-use super::{Event, StoredEvent};
+use super::{BodySide, Event, StoredEvent};
 use crate::escaping::excerpt;
 
 /// The longest text of an answer that is taken, in characters: of ten megabytes, a list shows the beginning.
@@ -21,13 +21,14 @@ pub struct EventWords {
 }
 
 /// The kinds in words.
-const WORDS: [(&str, &str); 12] = [
+const WORDS: [(&str, &str); 13] = [
     (kind::RUN_STARTED, "run started"),
     (kind::RUN_RESUMED, "run resumed"),
     (kind::REQUEST_SENT, "question"),
     (kind::RESPONSE_RECEIVED, "answer"),
     (kind::ANSWER_REUSED, "reused answer"),
     (kind::ATTEMPT_FAILED, "failed attempt"),
+    (kind::BODY_PART, "part of a body"),
     (kind::CLIENT_LEFT, "client left"),
     (kind::MARK_RECORDED, "mark"),
     (kind::DECISION_MADE, "decision"),
@@ -77,6 +78,10 @@ impl EventWords {
                 let labels = sent.labels.iter().map(|(name, value)| format!(" · {name}: {value}"));
                 format!("prompt {}{}", sent.prompt.short(12), labels.collect::<String>())
             }
+            Ok(Event::BodyPart(part)) => match part.of {
+                BodySide::Request => "of the request".to_owned(),
+                BodySide::Answer => "of the answer".to_owned(),
+            },
             Ok(Event::ClientLeft(left)) => match left.bytes {
                 Some(bytes) => format!("after {} ms, with {bytes} bytes", left.after_ms),
                 None => format!("after {} ms, before the beginning", left.after_ms),

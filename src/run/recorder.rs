@@ -8,8 +8,8 @@ use super::clock;
 use super::details::content_and_details;
 use super::lanes::ReportedOutcome;
 use crate::event::{
-    AnswerReused, AttemptDetails, AttemptFailed, Because, ClientLeft, Event, Labels, NewEvent,
-    RequestSent, ResponseDetails, ResponseReceived, RunFinished, RunOutcome, RunResumed,
+    AnswerReused, AttemptDetails, AttemptFailed, Because, BodyPart, ClientLeft, Event, Labels,
+    NewEvent, RequestSent, ResponseDetails, ResponseReceived, RunFinished, RunOutcome, RunResumed,
     RunStarted,
 };
 use crate::id::{CallPath, OutcomeDigest, RunId, Sample, Seq};
@@ -101,6 +101,15 @@ impl Recorder {
         let (prompt, because) = (request.hash(), Because::default());
         let sent = RequestSent { call, sample, prompt, because, labels };
         let event = NewEvent::from_event(&Event::RequestSent(sent), clock::now(), Some(request))?;
+        Ok(self.0.submit(event)?)
+    }
+
+    /// Records a part of a long body. The event becomes durable with the next one.
+    ///
+    /// # Errors
+    /// [`RecorderError`].
+    pub fn record_part(&mut self, part: BodyPart) -> Result<Seq, RecorderError> {
+        let event = NewEvent::from_event(&Event::BodyPart(part), clock::now(), None)?;
         Ok(self.0.submit(event)?)
     }
 

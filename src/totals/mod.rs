@@ -277,7 +277,8 @@ impl Totals {
                     self.each_part(&of, |part| part.parsers.add(&made));
                 }
             }
-            Event::ClientLeft(_)
+            Event::BodyPart(_)
+            | Event::ClientLeft(_)
             | Event::Occurred(_)
             | Event::MarkRecorded(_)
             | Event::EventsLost(_)

@@ -6,7 +6,7 @@ use brotli_decompressor::DecompressorWriter;
 use bytes::Bytes;
 use hyper::http::{HeaderMap, header};
 
-use crate::limits::LONGEST_ANSWER;
+use crate::limits::LONGEST_READ;
 
 /// Why a body cannot be decoded.
 #[derive(Debug, thiserror::Error)]
@@ -46,7 +46,7 @@ pub fn encodings(headers: &HeaderMap) -> String {
 /// # Errors
 /// [`DecodeError`].
 pub fn decode(encodings: &str, body: Bytes) -> Result<Bytes, DecodeError> {
-    decoded_within(encodings, body, LONGEST_ANSWER)
+    decoded_within(encodings, body, LONGEST_READ)
 }
 
 /// The same of a body of this length at most.

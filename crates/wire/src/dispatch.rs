@@ -12,7 +12,7 @@ use retold::run::OverBudget;
 use crate::body::{Bodies, Unread, answer_unread};
 use crate::incoming::Incoming;
 use crate::key::Key;
-use crate::limits::{BODY_PACE, LEAST_OF_BODY, LONGEST_REQUEST};
+use crate::limits::{BODY_PACE, LEAST_OF_BODY};
 use crate::lock::lock;
 use crate::nearest::nearest;
 use crate::nearest_match::{NearestMatch, Why};
@@ -35,14 +35,16 @@ pub(crate) async fn ask(
         let answer = refuse(&session, incoming, problem(426, "retold_upgrade", said)).await;
         return answer_unread(body, answer).await;
     }
-    let (status, code, said) = match bodies.whole(body, LONGEST_REQUEST).await {
+    let (status, code, said) = match bodies.whole(body, session.longest_body).await {
         Ok(body) => {
             incoming.body = body;
             return answer(session, incoming).await;
         }
         Err(Unread::TooLong) => {
-            let said =
-                format!("a request of more than {} MiB is not recorded", LONGEST_REQUEST >> 20);
+            let said = format!(
+                "a request of more than {} MiB is not recorded: RETOLD_LONGEST_BODY sets another limit",
+                session.longest_body >> 20
+            );
             (413, "retold_too_long", said)
         }
         Err(Unread::NotHttp(why)) => {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::failures::reopens;
 use crate::heads::kept_headers;
 use crate::incoming::Incoming;
-use crate::limits::LONGEST_ANSWER;
+use crate::limits::LONGEST_READ;
 use crate::read::UpstreamReading;
 use crate::rules::Rules;
 use crate::stored_answer::StoredAnswer;
@@ -53,7 +53,7 @@ pub enum LoggedOutcome {
 
 /// The answer is longer than the most that is kept.
 #[derive(Debug, thiserror::Error)]
-#[error("the answer is longer than {} MiB", LONGEST_ANSWER >> 20)]
+#[error("the answer is longer than {} MiB", LONGEST_READ >> 20)]
 pub struct AnswerTooLong;
 
 impl Elsewhere {
@@ -69,7 +69,7 @@ impl Elsewhere {
         rules: &Rules,
     ) -> Result<LoggedOutcome, AnswerTooLong> {
         let Elsewhere { status, headers, body } = self;
-        if body.len() > LONGEST_ANSWER {
+        if body.len() > LONGEST_READ {
             return Err(AnswerTooLong);
         }
         let masks = &asked.masks;

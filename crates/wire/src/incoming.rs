@@ -11,7 +11,7 @@ use retold::model::providers::{self, credentials};
 use serde::de::IgnoredAny;
 
 use crate::decode::{decoded_within, encodings};
-use crate::limits::LONGEST_REQUEST;
+use crate::limits::LONGEST_BODY;
 use crate::masks::Masks;
 
 /// Names the call that a request belongs to; not forwarded.
@@ -97,7 +97,7 @@ impl Incoming {
     /// The body without its content encodings, of which other releases of a compressor make other bytes; `None` if one of them is not
     /// known, or is broken.
     pub(crate) fn plain_body(&self) -> Option<Bytes> {
-        decoded_within(&encodings(&self.headers), self.body.clone(), LONGEST_REQUEST).ok()
+        decoded_within(&encodings(&self.headers), self.body.clone(), LONGEST_BODY).ok()
     }
 }
 

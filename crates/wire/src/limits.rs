@@ -2,8 +2,12 @@
 
 use std::time::Duration;
 
-/// The longest request body. A log accepts no longer request, either.
+/// The longest body of a request that is its prompt: a log accepts no longer prompt. That of a longer one has a digest of the body, which
+/// is kept in parts.
 pub(crate) const LONGEST_REQUEST: usize = 32 << 20;
+
+/// The longest body of a request or an answer, after decoding, unless another is set. It is kept in memory until it is on disk.
+pub const LONGEST_BODY: usize = 256 << 20;
 
 /// How much memory the bodies of all requests under way have together.
 pub(crate) const BODIES: usize = 128 << 20;
@@ -20,8 +24,11 @@ pub(crate) const BODY_PACE: Duration = Duration::from_secs(15);
 /// How much of a longer request is read and forgotten, so that its client hears why it is refused.
 pub(crate) const LONGEST_UNKEPT: usize = 1 << 30;
 
-/// The longest answer, after decoding. It is kept in memory until it is on disk.
-pub(crate) const LONGEST_ANSWER: usize = 16 << 20;
+/// The longest answer that is read, after decoding. A longer one is kept in parts.
+pub(crate) const LONGEST_READ: usize = 16 << 20;
+
+/// How many answers that are longer may arrive at the same time.
+pub(crate) const LONGEST_ANSWERS: usize = 1;
 
 /// How much is kept of a body that cannot be an answer, because it is too long or broken.
 pub(crate) const MOST_OF_NONSENSE: usize = 1 << 20;

@@ -12,6 +12,7 @@ use retold::log::Durable;
 use retold::members::Members;
 use retold::model::HTTP;
 use retold::run::RecorderError;
+use serde_json::json;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::answer_registry::GivenAnswer;
@@ -20,6 +21,7 @@ use crate::heads::{name_header, response_of, response_with};
 use crate::key::AttemptPlace;
 use crate::limits::SILENCE;
 use crate::lock::lock;
+use crate::long_body::{LONG, LongBody};
 use crate::outlet::{BrokenOff, ChunkSender, Chunks, Outgoing};
 use crate::readers::SharedEvent;
 use crate::recorded::{AnswerName, CopiedAttempt, ReplayedAttempt};
@@ -53,7 +55,7 @@ pub(crate) async fn send_recorded(
             Ok(copy) => copy,
             Err(error) => return rejection(asked.dialect, 500, "retold_log", &error.to_string()),
         };
-        match record(session, asked, &mut ticket, &copy).await {
+        match record(session, asked, &mut ticket, &copy, &played.body).await {
             Ok(copied) => seq = copied,
             Err(error) => return cannot_record(asked, &error),
         }
@@ -140,7 +142,7 @@ pub(crate) async fn send_shared(
                 // The run has the body once.
                 reused.details.extra.remove(HTTP);
             }
-            match record(session, asked, &mut ticket, &copy).await {
+            match record(session, asked, &mut ticket, &copy, &played.body).await {
                 Ok(copied) => name = give(session, &ticket, copied, &played),
                 Err(error) => return cannot_record(asked, &error),
             }
@@ -150,24 +152,28 @@ pub(crate) async fn send_shared(
     send(played, session, name, None, false)
 }
 
-/// Records an attempt of another run, or a shared answer, as this run's. Returns its seq.
+/// Records an attempt of another run, or a shared answer, with its body as this run's. Returns its seq.
 async fn record(
     session: &Arc<Session>,
     asked: &WireRequest,
     ticket: &mut Ticket,
     copied: &CopiedAttempt,
+    body: &[u8],
 ) -> Result<Option<Seq>, RecorderError> {
     let written = session.recorder.write(|recorder| {
         let request = match ticket.request {
             Some(request) => request,
-            None => {
-                let (request, labels) = (asked.request.clone(), asked.labels.clone());
-                recorder.record_question(ticket.key.call.clone(), ticket.sample, request, labels)?
-            }
+            None => asked.record(recorder, ticket)?,
         };
         let written: (Seq, Durable) = match copied {
             CopiedAttempt::Answer(reused) => {
-                recorder.record_reuse(AnswerReused { request, ..AnswerReused::clone(reused) })?
+                let mut reused = AnswerReused { request, ..AnswerReused::clone(reused) };
+                if let Some(http) = reused.details.extra.get_mut(HTTP)
+                    && http.get(LONG).is_some()
+                {
+                    http.set(LONG, json!(LongBody::record(recorder, request, body)?));
+                }
+                recorder.record_reuse(reused)?
             }
             CopiedAttempt::Failure(details) => {
                 let details = AttemptDetails { attempt: ticket.attempt, ..details.clone() };

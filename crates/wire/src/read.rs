@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::failures::{failure_of, inside};
 use crate::framing::Framing;
+use crate::limits::LONGEST_READ;
 use crate::reply_reading::ReplyReading;
 
 /// What an upstream sent.
@@ -33,6 +34,16 @@ pub(crate) fn whole(
     if !status.is_success() {
         return UpstreamReading::Failed { failure: failure_of(status, body, headers), text: None };
     }
+    if body.len() > LONGEST_READ {
+        let mut response = Response::text("");
+        let longest = LONGEST_READ >> 20;
+        add_reason(
+            &mut response,
+            body,
+            format!("it is longer than {longest} MiB: it is kept, and not read"),
+        );
+        return UpstreamReading::Answer(Box::new(response));
+    }
     let (mut response, ending) = response(dialect, framing, body);
     match ending {
         Ending::Failed(failure) => {
@@ -50,7 +61,11 @@ pub(crate) fn whole(
 /// What can be read of an answer that broke off.
 pub(crate) fn partial_text(dialect: &dyn Dialect, framing: Framing, body: &[u8]) -> Option<String> {
     // The text of any other body is the body.
-    if dialect.name() == OTHER.name() { None } else { text_of(response(dialect, framing, body).0) }
+    if dialect.name() == OTHER.name() || body.len() > LONGEST_READ {
+        None
+    } else {
+        text_of(response(dialect, framing, body).0)
+    }
 }
 
 fn text_of(response: Response) -> Option<String> {

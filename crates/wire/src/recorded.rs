@@ -107,7 +107,10 @@ impl Library {
                 _ => return Err(none()),
             },
         };
-        let body = kept.take_bytes(stored.content.as_ref()).ok_or_else(none)?;
+        let body = match &kept.long {
+            Some(long) => self.0.with(|reader| long.read(reader, place.run))?.ok_or_else(none)?,
+            None => kept.take_bytes(stored.content.as_ref()).ok_or_else(none)?,
+        };
         let answer = stored.is_answer().then_some(AnswerName { id, is_unended });
         Ok(ReplayedAttempt { place, kept, body, answer })
     }

@@ -27,9 +27,10 @@ use crate::heads::{head, json_header, kept_headers, name_header, response_of};
 use crate::incoming::Incoming;
 use crate::key::AttemptPlace;
 use crate::limits::{
-    AFTER_CLIENT, AFTER_LAST_EVENT, LONGEST_ANSWER, MOST_OF_NONSENSE, READ_TOGETHER, STALLED,
+    AFTER_CLIENT, AFTER_LAST_EVENT, LONGEST_READ, MOST_OF_NONSENSE, READ_TOGETHER, STALLED,
 };
 use crate::lock::lock;
+use crate::long_body::LongBody;
 use crate::masks::Masks;
 use crate::outlet::{Outgoing, Outlet, Waiting};
 use crate::read::UpstreamReading;
@@ -101,12 +102,7 @@ pub(crate) async fn refused_here(
     ticket: Ticket,
     problem: &Problem<'_>,
 ) {
-    let sent = || {
-        session.recorder.write(|recorder| {
-            let (request, labels) = (asked.request.clone(), asked.labels.clone());
-            recorder.record_question(ticket.key.call.clone(), ticket.sample, request, labels)
-        })
-    };
+    let sent = || session.recorder.write(|recorder| asked.record(recorder, &ticket));
     let Ok(Some(request)) = ticket.request.map_or_else(sent, |request| Ok(Some(request))) else {
         return;
     };
@@ -154,11 +150,7 @@ impl LiveExchange<'_> {
         if let Some(request) = ticket.request {
             return Ok(request);
         }
-        let Ticket { key, sample, .. } = ticket;
-        let (request, labels) = (self.asked.request.clone(), self.asked.labels.clone());
-        let sent = self.session.recorder.write(|recorder| {
-            recorder.record_question(key.call.clone(), *sample, request, labels)
-        })?;
+        let sent = self.session.recorder.write(|recorder| self.asked.record(recorder, ticket))?;
         Ok(sent.unwrap_or_default())
     }
 
@@ -233,7 +225,8 @@ impl LiveExchange<'_> {
         deadline: Option<Instant>,
     ) {
         let status = response.status();
-        let decoder = Decoder::tolerant(&encodings(response.headers()), LONGEST_ANSWER);
+        let longest = self.session.longest_body;
+        let decoder = Decoder::tolerant(&encodings(response.headers()), longest);
         let mut head = head(&response);
         let left = decoder.as_ref().map_or("", Decoder::encodings_left);
         if let Ok(left) = HeaderValue::from_str(left)
@@ -258,12 +251,9 @@ impl LiveExchange<'_> {
         let mut outlet = waiting.with(head);
         let mut arriving = Arriving::new(framing, status.is_success());
         arriving.is_json = is_json(&kept);
-        let too_long =
-            response.content_length().is_some_and(|length| length > LONGEST_ANSWER as u64);
+        let too_long = response.content_length().is_some_and(|length| length > longest as u64);
         let ended = match decoder {
-            Ok(_) if too_long => {
-                AnswerEnd::Broken(decode_failure(DecodeError::TooLong(LONGEST_ANSWER)))
-            }
+            Ok(_) if too_long => AnswerEnd::Broken(decode_failure(DecodeError::TooLong(longest))),
             Err(error) => AnswerEnd::Broken(decode_failure(error)),
             Ok(decoder) => {
                 if arriving.lets_through && framing != Framing::Whole {
@@ -351,6 +341,7 @@ impl LiveExchange<'_> {
         mut deadline: Option<Instant>,
     ) -> AnswerEnd {
         let mut long: Option<SemaphorePermit<'_>> = None;
+        let mut longest: Option<SemaphorePermit<'_>> = None;
         let mut left = deadline.is_some();
         loop {
             let end = deadline;
@@ -395,12 +386,17 @@ impl LiveExchange<'_> {
                 Ok(chunk) => chunk,
                 Err(error) => return AnswerEnd::Broken(decode_failure(error)),
             };
-            if arriving.body.len() + chunk.len() > LONGEST_ANSWER {
-                return AnswerEnd::Broken(decode_failure(DecodeError::TooLong(LONGEST_ANSWER)));
+            let length = arriving.body.len() + chunk.len();
+            if length > self.session.longest_body {
+                let too_long = DecodeError::TooLong(self.session.longest_body);
+                return AnswerEnd::Broken(decode_failure(too_long));
             }
-            if arriving.body.len() > READ_TOGETHER && long.is_none() {
-                // The semaphore is never closed.
+            // The semaphores are never closed.
+            if length > READ_TOGETHER && long.is_none() {
                 long = self.session.long_answers.acquire().await.ok();
+            }
+            if length > LONGEST_READ && longest.is_none() {
+                longest = self.session.longest_answers.acquire().await.ok();
             }
             let at = u64::try_from(since_head.elapsed().as_millis()).unwrap_or(u64::MAX);
             arriving.add(&chunk, at, self.asked);
@@ -444,13 +440,18 @@ impl LiveExchange<'_> {
         let kept = Transmission { again: ticket.is_again, ..kept };
         // The program has got a key that a log cannot give to another request.
         let is_whole = !kept.masked;
-        let kept = kept.with_body(&body, &chunks, response.content.text());
-        response.extra.insert(HTTP.to_owned(), json!(kept));
         let request = ticket.request.unwrap_or_default();
         let (session, key) = (self.session, &self.asked.key);
         let id = response.id.as_deref().map(Digest::new);
         let (departure, latency) = (self.departure().await, self.watch.elapsed());
         let recorded = session.recorder.write(|recorder| {
+            let kept = if body.len() > LONGEST_READ {
+                let long = Some(LongBody::record(recorder, request, &body)?);
+                Transmission { long, ..kept }.in_chunks(&chunks)
+            } else {
+                kept.with_body(&body, &chunks, response.content.text())
+            };
+            response.extra.insert(HTTP.to_owned(), json!(kept));
             let received = recorder.record_answer(request, response, latency)?;
             record_departure(recorder, request, departure, received)
         });

@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 
 use crate::answer_registry::AnswerRegistry;
 use crate::equivalents::Equivalents;
-use crate::limits::LONG_ANSWERS;
+use crate::limits::{LONG_ANSWERS, LONGEST_ANSWERS};
 use crate::lock::lock;
 use crate::readers::Readers;
 use crate::recorded::Library;
@@ -59,6 +59,8 @@ pub struct SessionSetup {
     pub shared: bool,
     /// How fast recorded streams are sent.
     pub pace: Pace,
+    /// The longest body of a request or an answer, in bytes.
+    pub longest_body: usize,
 }
 
 /// A session, which all connections share.
@@ -86,6 +88,8 @@ pub struct Session {
     /// The part of the program that is running, such as a test: the calls of all requests begin with it.
     pub(crate) part: Mutex<Option<CallPath>>,
     pub(crate) long_answers: Semaphore,
+    pub(crate) longest_answers: Semaphore,
+    pub(crate) longest_body: usize,
 }
 
 impl Session {
@@ -94,8 +98,18 @@ impl Session {
     /// # Errors
     /// [`LogError`] if the log cannot be read.
     pub fn new(setup: SessionSetup) -> Result<Arc<Self>, LogError> {
-        let SessionSetup { log, run, recorder, samples, rules, upstreams, budget, shared, pace } =
-            setup;
+        let SessionSetup {
+            log,
+            run,
+            recorder,
+            samples,
+            rules,
+            upstreams,
+            budget,
+            shared,
+            pace,
+            longest_body,
+        } = setup;
         let mut reader = log.reader()?;
         let is_closed = how_it_ended(reader.as_mut(), run)? == Some(RunOutcome::Finished);
         let lanes = OutcomeLanes::read(reader.as_mut(), run, is_closed)?;
@@ -119,6 +133,8 @@ impl Session {
             lanes: Mutex::new(lanes),
             part: Mutex::default(),
             long_answers: Semaphore::new(LONG_ANSWERS),
+            longest_answers: Semaphore::new(LONGEST_ANSWERS),
+            longest_body,
         }))
     }
 

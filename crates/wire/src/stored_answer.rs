@@ -5,6 +5,7 @@ use retold::model::providers::{Dialect, credentials, try_read};
 use retold::model::{Response, STRUCK};
 
 use crate::framing::Framing;
+use crate::limits::LONGEST_READ;
 use crate::masks::Masks;
 use crate::read::{self, UpstreamReading};
 use crate::redact::{Redaction, move_chunks};
@@ -88,6 +89,10 @@ impl StoredAnswer {
     ) -> (Self, UpstreamReading) {
         let read = |it: &Self| read::whole(asked.dialect, it.framing, status, headers, &it.body);
         let (whole, mut reading) = match read(&self) {
+            // It has no pieces that were read as one text.
+            UpstreamReading::Answer(response) if self.body.len() > LONGEST_READ => {
+                (self, UpstreamReading::Answer(response))
+            }
             UpstreamReading::Answer(response) => match self.without_pieces(&response, masks) {
                 (whole, false) => (whole, UpstreamReading::Answer(response)),
                 (whole, true) => {
@@ -146,9 +151,10 @@ impl StoredAnswer {
         }
     }
 
-    /// A failed attempt has no content, so its whole body is kept here, and its text beside it.
+    /// A failed attempt has no content, so its body is kept here, and its text beside it: as much as of an answer that is read.
     pub(crate) fn of_failure(&self, text: Option<String>) -> Transmission {
-        Transmission { text, ..self.kept.clone() }.with_body(&self.body, &self.chunks, "")
+        let body = &self.body[..self.body.len().min(LONGEST_READ)];
+        Transmission { text, ..self.kept.clone() }.with_body(body, &self.chunks, "")
     }
 }
 

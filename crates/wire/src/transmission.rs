@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::limits::MOST_CHUNKS;
+use crate::long_body::LongBody;
 
 /// How an answer travelled. Fields that are left out have their usual values: one chunk, whole, and a body that is the
 /// answer's text.
@@ -30,6 +31,9 @@ pub struct Transmission {
     pub end: Option<BodyEnd>,
     /// The headers that are kept.
     pub headers: Vec<(String, String)>,
+    /// A body that is too long for one event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub long: Option<LongBody>,
     /// Whether a key was in the body, and was replaced: one of the request by asterisks, one that the answer brings by `[key]`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub masked: bool,
@@ -109,12 +113,18 @@ pub(crate) fn is_kept(name: &str) -> bool {
 
 impl Transmission {
     /// A body as it arrived; `text` is the text of the answer, which is not stored again.
-    pub fn with_body(mut self, body: &[u8], chunks: &[(usize, u64)], text: &str) -> Self {
+    pub fn with_body(self, body: &[u8], chunks: &[(usize, u64)], text: &str) -> Self {
+        let mut kept = self.in_chunks(chunks);
         match std::str::from_utf8(body) {
             Ok(said) if said == text => {}
-            Ok(said) => self.body = Some(said.to_owned()),
-            Err(_) => self.base64 = Some(BASE64.encode(body)),
+            Ok(said) => kept.body = Some(said.to_owned()),
+            Err(_) => kept.base64 = Some(BASE64.encode(body)),
         }
+        kept
+    }
+
+    /// A body that came in these chunks, each with its time.
+    pub(crate) fn in_chunks(mut self, chunks: &[(usize, u64)]) -> Self {
         if chunks.len() > 1 {
             self.chunks = chunks.iter().take(MOST_CHUNKS).copied().collect();
         }

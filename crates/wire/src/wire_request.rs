@@ -1,19 +1,26 @@
 //! From a program's HTTP request to what it asks: its prompt, its call, its key.
 
+use std::borrow::Cow;
+
+use bytes::Bytes;
 use data_encoding::BASE64;
 use hyper::http::Method;
 use retold::escaping::printable;
-use retold::event::Labels;
-use retold::id::{CallPath, IdError};
+use retold::event::{BodySide, Labels};
+use retold::id::{CallPath, IdError, Seq};
 use retold::model::providers::{self, Dialect, OTHER, ReaderFault, try_read};
 use retold::model::{exact_json, query_without_keys};
 use retold::prompt::{Api, Request, RequestError};
+use retold::run::{Recorder, RecorderError};
 use serde_json::{Map, Value, json};
 
 use crate::incoming::{CALL, Incoming, LABELS};
 use crate::key::Key;
+use crate::limits::LONGEST_REQUEST;
+use crate::long_body::{self, record_parts};
 use crate::masks::{Masks, replace_all};
 use crate::reach::only;
+use crate::replay_queue::Ticket;
 use crate::restored_request::{RestoredRequest, restore};
 use crate::rule_error::RuleError;
 use crate::rules::Rules;
@@ -46,6 +53,8 @@ pub struct WireRequest {
     pub(crate) fault: Option<ReaderFault>,
     /// What must not be stored of its answers.
     pub(crate) masks: Masks,
+    /// Its body, if it is too long for a prompt, which has its digest instead.
+    pub(crate) long: Option<Bytes>,
 }
 
 /// Why a request cannot be recorded.
@@ -72,6 +81,24 @@ pub enum AskedError {
 }
 
 impl WireRequest {
+    /// Records that it is asked. The event becomes durable with the next one that is.
+    ///
+    /// # Errors
+    /// [`RecorderError`].
+    pub(crate) fn record(
+        &self,
+        recorder: &mut Recorder,
+        ticket: &Ticket,
+    ) -> Result<Seq, RecorderError> {
+        let (call, request, labels) =
+            (ticket.key.call.clone(), self.request.clone(), self.labels.clone());
+        let seq = recorder.record_question(call, ticket.sample, request, labels)?;
+        if let Some(body) = &self.long {
+            record_parts(recorder, seq, BodySide::Request, body)?;
+        }
+        Ok(seq)
+    }
+
     /// Method, upstream and path, as far as they are stored.
     pub(crate) fn request_line(&self) -> String {
         match restore(&self.request, &self.key.call) {
@@ -96,6 +123,8 @@ pub(crate) struct StoredRequest {
     pub(crate) uncounted: Map<String, Value>,
     /// Why it is not in the form of its API, if the reader of that stopped at it.
     fault: Option<ReaderFault>,
+    /// Its body, if it is too long for a prompt.
+    long: Option<Bytes>,
 }
 
 /// The fields of a body that nothing is stored of, without those that have texts: who is asking may be
@@ -159,7 +188,7 @@ impl Incoming {
     pub fn wire_request(&self, rules: &Rules) -> Result<WireRequest, AskedError> {
         let (bare, masks) = self.without_keys();
         let stored = rules.redaction.request(&bare);
-        let StoredRequest { dialect: form, request, is_streamed, uncounted, fault } =
+        let StoredRequest { dialect: form, request, is_streamed, uncounted, fault, long } =
             stored.stored_request()?;
         let retry = self.header(RETRY).and_then(|count| count.trim().parse().ok());
         let prompt = rules.key(&request)?;
@@ -173,7 +202,7 @@ impl Incoming {
         let is_posted = self.method == Method::POST && !self.body.is_empty();
         let dialect = if is_posted { providers::at(&self.path) } else { form };
         let key = Key { call, prompt };
-        Ok(WireRequest { dialect, request, key, retry, labels, uncounted, fault, masks })
+        Ok(WireRequest { dialect, request, key, retry, labels, uncounted, fault, masks, long })
     }
 
     /// A request whose body is not recorded, and a word for why not. It is told in the words of its API.
@@ -189,8 +218,8 @@ impl Incoming {
         let call = CallPath::new(format!("{}/{}", OTHER.name(), prompt.short(16)))?;
         let dialect = providers::at(&self.path);
         let (key, labels) = (Key { call, prompt }, Labels::default());
-        let (retry, uncounted, fault) = (None, Map::new(), None);
-        Ok(WireRequest { dialect, request, key, retry, labels, uncounted, fault, masks })
+        let (retry, uncounted, fault, long) = (None, Map::new(), None, None);
+        Ok(WireRequest { dialect, request, key, retry, labels, uncounted, fault, masks, long })
     }
 
     /// The name of its call, if the program gave it one.
@@ -222,6 +251,9 @@ impl Incoming {
     /// [`AskedError`].
     pub(crate) fn stored_request(&self) -> Result<StoredRequest, AskedError> {
         let body = self.plain_body().unwrap_or_else(|| self.body.clone());
+        if body.len() > LONGEST_REQUEST {
+            return self.long_request(&body);
+        }
         let (parsed, integers) = match exact_json(&body) {
             Some((value, integers)) => (Some(value), integers),
             None => (None, Vec::new()),
@@ -244,6 +276,7 @@ impl Incoming {
             is_streamed,
             uncounted: Map::new(),
             fault,
+            long: None,
         };
         let is_streamed =
             parsed.as_ref().is_some_and(|body| body["stream"].as_bool() == Some(true));
@@ -268,6 +301,22 @@ impl Incoming {
         Ok(other_api(request, is_streamed))
     }
 
+    /// A request whose prompt has the digest of its body.
+    fn long_request(&self, body: &[u8]) -> Result<StoredRequest, AskedError> {
+        let mut address = self.address(&OTHER);
+        address.insert("method".to_owned(), self.method.as_str().into());
+        let body = self.with_fixed_boundary(body);
+        let message = json!({"role": "user", "content": long_body::in_prompt(&body)});
+        Ok(StoredRequest {
+            dialect: &OTHER,
+            request: other(address, vec![message])?,
+            is_streamed: false,
+            uncounted: Map::new(),
+            fault: None,
+            long: Some(body.into_owned().into()),
+        })
+    }
+
     /// The request in the form of its API; `None` if it is not one of it, or has no canonical form: it is kept as what it is.
     fn read_by(
         &self,
@@ -282,7 +331,7 @@ impl Incoming {
         let (api, typed) = self.typed_body(dialect, fields.clone(), integers)?;
         let request = Request::of_program(api, typed).ok()?;
         let uncounted = uncounted_fields(fields, dialect, &request, &self.path, is_streamed);
-        Some(StoredRequest { dialect, request, is_streamed, uncounted, fault: None })
+        Some(StoredRequest { dialect, request, is_streamed, uncounted, fault: None, long: None })
     }
 
     fn typed_body(
@@ -333,20 +382,18 @@ impl Incoming {
 
     /// A body that is not JSON: a form, parts of a form, a text, bytes.
     fn as_text(&self, body: &[u8]) -> Value {
-        let boundary = self.header("content-type").and_then(boundary);
-        match std::str::from_utf8(body) {
-            // The boundary is made up for each request.
-            Ok(text) => match boundary {
-                Some(boundary) => text.replace(boundary, "boundary").into(),
-                None => text.into(),
-            },
-            Err(_) => {
-                let body = match boundary {
-                    Some(boundary) => replace_all(body, boundary.as_bytes(), b"boundary"),
-                    None => body.to_vec(),
-                };
-                json!({"base64": BASE64.encode(&body)})
-            }
+        let body = self.with_fixed_boundary(body);
+        match std::str::from_utf8(&body) {
+            Ok(text) => text.into(),
+            Err(_) => json!({"base64": BASE64.encode(&body)}),
+        }
+    }
+
+    /// A body without the boundary of its parts, which is made up for each request.
+    fn with_fixed_boundary<'b>(&self, body: &'b [u8]) -> Cow<'b, [u8]> {
+        match self.header("content-type").and_then(boundary) {
+            Some(boundary) => replace_all(body, boundary.as_bytes(), b"boundary").into(),
+            None => body.into(),
         }
     }
 }

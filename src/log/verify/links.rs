@@ -1,7 +1,9 @@
 //! The chain of one run, recomputed event by event.
 
 use crate::event::chain::{ChainLink, Head};
-use crate::event::{Event, ExchangesHasher, MerkleTree, OutcomeHasher, StoredEvent};
+use crate::event::{
+    BodyPart, ClientLeft, Event, ExchangesHasher, MerkleTree, OutcomeHasher, StoredEvent,
+};
 use crate::id::{CallPath, OutcomeDigest, RunId, Sample, Seq};
 use crate::log::finding::{EventFault, Finding};
 use crate::log::ledger::{Milestone, milestone};
@@ -110,7 +112,10 @@ impl Chain {
                 }
                 self.answers.insert(stored.seq, answer.request);
             }
-            Event::ClientLeft(left) if self.questions.get(&left.request).is_none() => {
+            Event::ClientLeft(ClientLeft { request, .. })
+            | Event::BodyPart(BodyPart { request, .. })
+                if self.questions.get(&request).is_none() =>
+            {
                 return Err(EventFault::NoCall);
             }
             Event::DecisionMade(made) => {

@@ -119,7 +119,7 @@ fn check(mishap: Mishap) {
     std::fs::File::create(place.path("big")).unwrap().set_len(100 << 20).unwrap();
     let args = format!("--upstream bad={upstream} --upstream good={}", good.base_url());
     let program = ["sh", "-c", ASK];
-    let set = [("HOW", how), ("BODY", body), ("WHERE", at)];
+    let set = [("HOW", how), ("BODY", body), ("WHERE", at), ("RETOLD_LONGEST_BODY", "16")];
     let recorded = record_with(&place, &args, "http://127.0.0.1:1", &program, &set);
     drop(good);
     let replayed = replay_with(&place, "latest", &program, &set);
@@ -201,7 +201,7 @@ fn a_mishap_is_an_error_in_the_words_of_the_api_and_a_line_in_the_log() {
         server("chunked garbage", chunked, "502", "broke off its answer after 0 bytes"),
         server("an answer of 100 MB", at(&long), "502", too_long),
         server("an answer of 100 MB that does not say so", at(&endless), "502", too_long),
-        Mishap { body: "@big", ..client("a request of 100 MB", "", "413", "more than 32 MiB") },
+        Mishap { body: "@big", ..client("a request of 100 MB", "", "413", "more than 16 MiB") },
         server("a gzip bomb", at(&bomb), "502", too_long),
         Mishap {
             body: r#"{"messages": [}"#,
@@ -376,7 +376,8 @@ fn a_stream_without_end_takes_a_bounded_memory() {
             .header("content-type", "text/event-stream")
             .chunks(ends.clone(), std::time::Duration::ZERO)
     });
-    let said = record(&place, "", &upstream.base_url(), &["python3", "-c", LONG]);
+    let set = [("RETOLD_LONGEST_BODY", "16")];
+    let said = record_with(&place, "", &upstream.base_url(), &["python3", "-c", LONG], &set);
     drop(upstream);
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
     let (what, peaks) = said.out.rsplit_once("] ").unwrap();

@@ -27,6 +27,7 @@ mod label_columns;
 mod labels;
 mod led;
 mod libraries;
+mod long_bodies;
 mod mishaps;
 mod misses;
 mod node;

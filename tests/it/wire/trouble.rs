@@ -5,7 +5,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use super::upstream::stream;
-use super::{record, replay};
+use super::{record, record_with, replay};
 use crate::support::cli::Place;
 use crate::support::server::{Reply, Server, nobody};
 
@@ -48,7 +48,8 @@ fn what_an_upstream_sends_instead_of_an_answer_is_recorded_and_sent_again() {
         let mut replies = vec![Reply::chat("first"), reply, Reply::chat("last")].into_iter();
         let upstream = Server::handler(move |_| replies.next().unwrap());
         let program = ["sh", "-c", ASK];
-        let recorded = record(&place, "", &upstream.base_url(), &program);
+        let set = [("RETOLD_LONGEST_BODY", "16")];
+        let recorded = record_with(&place, "", &upstream.base_url(), &program, &set);
         drop(upstream);
         assert!(
             recorded.out.contains("first") && recorded.out.contains("last"),
@@ -90,7 +91,8 @@ head -c 34000000 /dev/zero | ask --http1.1 -H 'expect:' --data-binary @- $OPENAI
 ask $OPENAI_BASE_URL/chat/completions -d '{\"model\":\"m\",\"messages\":[]}' -H 'x-retold-call: a//b'
 ask --http1.0 $OPENAI_BASE_URL/models
 ";
-    let recorded = record(&place, "", &url, &["sh", "-c", ask]);
+    let set = [("RETOLD_LONGEST_BODY", "32")];
+    let recorded = record_with(&place, "", &url, &["sh", "-c", ask], &set);
     let codes: Vec<&str> = recorded.out.lines().filter(|line| line.len() == 3).collect();
     assert_eq!(
         codes,

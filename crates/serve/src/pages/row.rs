@@ -65,6 +65,7 @@ pub(crate) fn row(run: RunId, event: &StoredEvent, untrusted: Option<u64>) -> Li
             | "AnswerReused"
             | "AttemptFailed"
             | "ClientLeft"
+            | "BodyPart"
             | "DecisionMade"
     );
     let page = if is_exchange { "exchange" } else { "event" };

@@ -83,13 +83,17 @@ enum ExportedOutcome {
 }
 
 impl ExportedOutcome {
-    /// How it travelled, and its body; `None`, which is noted, if it was not recorded over HTTP.
+    /// How it travelled, and its body; `None`, which is noted, if it was not recorded over HTTP, or is too long for a file.
     fn transmission(&self, place: &str, notes: &mut Notes) -> Option<(Transmission, Vec<u8>)> {
         let (kept, content) = match self {
             ExportedOutcome::Answer(content, details) => (details.extra.get(HTTP), Some(content)),
             ExportedOutcome::Failed(details) => (details.http.as_ref(), None),
         };
         let kept = kept.and_then(Transmission::read);
+        if kept.as_ref().is_some_and(|kept| kept.long.is_some()) {
+            notes.add("an answer of more than 16 MiB, which only the log has", place);
+            return None;
+        }
         let found = kept.and_then(|kept| kept.bytes(content).map(|body| (kept, body.to_vec())));
         if found.is_none() {
             notes.add("an exchange that was not recorded over HTTP", place);

@@ -8,6 +8,7 @@ mod descendants;
 mod destinations;
 mod environment;
 mod keys;
+mod longest_body;
 mod next;
 mod parent;
 mod passing;

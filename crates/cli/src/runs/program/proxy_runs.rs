@@ -12,6 +12,7 @@ use tokio::sync::OnceCell;
 
 use super::args::Playing;
 use super::commands::{nameable, recorded_urls};
+use super::longest_body::longest_body;
 use super::recorded::{added_settings, first_event, model, recorder_error, settings_of};
 use super::{authorities, keys, next, said};
 use crate::again::words;
@@ -178,6 +179,7 @@ impl ProxyRuns {
             budget: Budget::unlimited(),
             shared: settings.shared || self.shared,
             pace: self.playing.pace,
+            longest_body: longest_body()?,
         };
         Ok((run, Session::new(setup)?))
     }

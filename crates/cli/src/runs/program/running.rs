@@ -9,6 +9,7 @@ use tokio::process::Child;
 use super::args::{ProgramCommand, ProgramProcess};
 use super::authorities::Authorities;
 use super::environment::{self, EnvironmentChanges};
+use super::longest_body::longest_body;
 use super::parent::{self, Parent};
 use super::passing::{self, ProxyUse};
 use super::progress_line::ProgressLine;
@@ -158,8 +159,18 @@ impl Program {
         let shared = settings.shared;
         let destinations = Destinations::of_run(true, &json!(settings), &Value::Null);
         let budget = budget.asking(destinations);
-        let setup =
-            SessionSetup { log, run, recorder, samples, rules, upstreams, budget, shared, pace };
+        let setup = SessionSetup {
+            log,
+            run,
+            recorder,
+            samples,
+            rules,
+            upstreams,
+            budget,
+            shared,
+            pace,
+            longest_body: longest_body()?,
+        };
         let ended_before = how_it_ended(setup.log.reader()?.as_mut(), run)?.is_some();
         let session = Session::new(setup)?;
         let token = Some(secret.token());
