@@ -32,7 +32,7 @@ test("a suite is recorded, and replayed without a key or a network", async () =>
   const { project, asked } = await recorded();
   assert.equal(asked.length, 5);
   const cassette = project.cassette(SUITE);
-  assert.match(cassette, /^retold: "cassette 1"$/m);
+  assert.match(cassette, /^retold: "cassette 2"$/m);
   assert.doesNotMatch(cassette, /sk-real/);
   assert.equal(project.cassette("sum.test.ts"), undefined);
   for (const pool of ["forks", "threads"]) {

@@ -188,16 +188,23 @@ def fork(
     replace: Replacements = (),
     max_cost: float | None = None,
     prices: Path | None = None,
+    at: str | int | None = None,
+    without: str | int | None = None,
 ) -> Block:
     """Records a new run that shares the answers of another, and asks what is new. ``name`` is that of the new run.
 
-    ``ignore`` and ``replace`` are added to those of the other run.
+    ``at`` is a call, ``CALL#SAMPLE`` or a seq: only the answers before it are shared. ``without`` is one whose answer is taken
+    back, and asked again. ``ignore`` and ``replace`` are added to those of the other run.
     """
     arguments = ["--log", os.fspath(log), "fork", run]
     if name is not None:
         arguments += ["--name", name]
     if retry_failed:
         arguments.append("--retry-failed")
+    if at is not None:
+        arguments += ["--at", str(at)]
+    if without is not None:
+        arguments += ["--without", str(without)]
     arguments += rules(ignore, replace)
     arguments += _budget(max_cost, prices)
     return Block(arguments, offline=False, settings=settings, hosts=hosts, exclude=exclude)

@@ -20,6 +20,7 @@ from ._asked import Rewrite
 from ._catch import _clusters
 from ._errors import BlockError, OverBudget, ReplayMismatch, UnusedAnswers
 from ._hosts import Host
+from ._progress import progress_line
 from ._run import Run
 from ._scratch import ScratchFolder
 from ._server import Server
@@ -82,6 +83,7 @@ class Block:
                 server.address, self._offline, self._folder.name, self._hosts, self._exclude, self._allow_hosts
             )
             session.rewrite = self._rewrite
+            session.progress = progress_line(server.address.run)
             for workers in clusters:
                 session.pass_by(workers)
             _inheritance.write(session)
@@ -117,6 +119,8 @@ class Block:
         self.requests, self.recorded = run.summary["requests"], run.summary["recorded"]
         self.left = run.summary["left"]
         session.add(run.summary["connections"])
+        if session.progress is not None:
+            session.progress.end(run.summary)
         if error is not None and not isinstance(error, Exception):
             # Ctrl-C and an exit are what they are.
             if isinstance(error, KeyboardInterrupt) and not self._offline and run.summary["requests"]:

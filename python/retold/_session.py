@@ -16,6 +16,7 @@ from ._context import current_call
 from ._errors import NotCaught, ReportError
 from ._exchange import Connections
 from ._hosts import USUAL_PORTS, Host, base, ends_like, find_own_addresses, is_loopback, matches, origin
+from ._progress import ProgressLine
 from ._server import Address
 
 #: Which server a request is for, told to the child process.
@@ -54,6 +55,8 @@ class Session:
     has_ended: bool = False
     #: What is made of each request that retold takes.
     rewrite: Rewrite | None = None
+    #: The line of a notebook.
+    progress: ProgressLine | None = None
 
     def __post_init__(self) -> None:
         # Before connections are looked at.
@@ -148,6 +151,8 @@ class Session:
 
     def headers(self, scheme: str, host: str, port: int | None) -> list[tuple[str, str]]:
         """What the child process is told about a request besides itself."""
+        if self.progress is not None and self.pid == os.getpid():
+            self.progress.add()
         told = [
             ("Host", f"{self.host}:{self.port}"),
             (TOKEN, self.server.token),

@@ -26,12 +26,17 @@ ASYNC = 'print(await ask("async"))'
 GATHER = 'print(await asyncio.gather(*[ask(f"gathered {n}") for n in range(3)]))'
 
 
-def outputs(*cells: str) -> list[str]:
-    """What each cell of a notebook prints."""
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+def execute(notebook: nbformat.NotebookNode) -> None:
+    """Executes the cells of a notebook, which get their outputs."""
     # By sockets of the file system: a port that is chosen may be taken before the kernel listens on it.
     config = Config({"KernelManager": {"transport": "ipc"}})
     nbclient.NotebookClient(notebook, timeout=60, kernel_name="python3", config=config).execute()
+
+
+def outputs(*cells: str) -> list[str]:
+    """What each cell of a notebook prints."""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    execute(notebook)
     return ["".join(output.get("text", "") for output in cell.outputs) for cell in notebook.cells]
 
 
@@ -64,6 +69,17 @@ def test_a_notebook_is_recorded_and_replayed(notebook, model):
     assert len(model.asked) == 9
     model.stop()
     assert study("replay") == recorded
+
+
+def test_a_line_below_the_cell_counts_the_requests(notebook, model):
+    block = 'with retold.record("study.db") as run:\n    for n in range(3):\n        await ask(str(n))'
+    cells = [nbformat.v4.new_code_cell(cell) for cell in (IMPORTS, block, "print(run.id)", 'with retold.record("study.db"):\n    pass')]
+    execute(nbformat.v4.new_notebook(cells=cells))
+    (line,) = [output for output in cells[1].outputs if output.output_type == "display_data"]
+    run = cells[2].outputs[0].text[:8]
+    assert line.data["text/plain"] == f"retold: run {run}, requests: 3, 3 recorded and 0 replayed"
+    # One that asks nothing has no line.
+    assert cells[3].outputs == []
 
 
 def test_a_changed_cell_fails_when_the_block_is_left(notebook, model):

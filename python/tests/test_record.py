@@ -290,6 +290,27 @@ def test_a_fork_shares_what_was_asked(model, log):
     assert run.summary["recorded"] == 1 and len(model.asked) == 2
 
 
+def test_one_answer_is_taken_back_and_a_fork_begins_at_a_place(model, log):
+    client = openai.OpenAI(api_key="x", base_url=f"{model.url}/v1")
+
+    def study(run):
+        answers = []
+        for name in ("one", "two", "three"):
+            with run.call(name):
+                answers.append(ask(client, "the same"))
+        return answers
+
+    with retold.record(log, "first") as run:
+        first = study(run)
+    with retold.fork(log, "first", "second", without="two") as run:
+        second = study(run)
+    assert [a == b for a, b in zip(first, second)] == [True, False, True]
+    with retold.fork(log, "first", "third", at="two") as run:
+        third = study(run)
+    assert [a == b for a, b in zip(first, third)] == [True, False, False]
+    assert len(model.asked) == 3 + 1 + 2
+
+
 def test_an_exception_leaves_a_run_that_can_be_resumed(model, log):
     client = openai.OpenAI(api_key="x", base_url=f"{model.url}/v1")
     with pytest.raises(ZeroDivisionError):

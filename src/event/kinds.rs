@@ -77,6 +77,9 @@ pub struct ForkedFrom {
     pub retry_failed: bool,
     /// The other run, in the same log.
     pub run: RunId,
+    /// A question of the other run whose answer was taken back: it is asked again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub without: Option<Seq>,
 }
 
 /// The experiment name of runs that were recorded from a program.

@@ -25,6 +25,8 @@ pub(super) struct ParentAnswers {
     pub(super) are_shards: bool,
     parents: Vec<(RunId, History)>,
     retry_failed: bool,
+    /// A question whose answer was taken back.
+    without: Option<Seq>,
 }
 
 impl ParentAnswers {
@@ -38,11 +40,11 @@ impl ParentAnswers {
             let fault = format!("it is merged from more than {MOST_SHARDS} runs");
             return Err(LogError::corrupt(run, Seq(1), EventFault::defect(fault)));
         }
-        let (runs, before, retry_failed) = match &started.forked_from {
-            Some(ForkedFrom { before, retry_failed, run }) => {
-                (std::slice::from_ref(run), *before, *retry_failed)
+        let (runs, before, retry_failed, without) = match &started.forked_from {
+            Some(ForkedFrom { before, retry_failed, run, without }) => {
+                (std::slice::from_ref(run), *before, *retry_failed, *without)
             }
-            None => (&*started.merged_from, None, false),
+            None => (&*started.merged_from, None, false, None),
         };
         let Some(first) = runs.first().copied() else { return Ok(None) };
         let heads = log.reader()?.runs()?;
@@ -55,7 +57,7 @@ impl ParentAnswers {
             parents.push((run, History::read(log.reader()?, run, last)?.only_answers()));
         }
         let are_shards = started.forked_from.is_none();
-        Ok(Some(ParentAnswers { first, are_shards, parents, retry_failed }))
+        Ok(Some(ParentAnswers { first, are_shards, parents, retry_failed, without }))
     }
 
     /// Takes the record that a parent has at an address: no answer is taken twice. A different prompt there is not a
@@ -67,7 +69,9 @@ impl ParentAnswers {
         loop {
             for (run, history) in &mut self.parents {
                 let Some(found) = history.take_read(asked) else { continue };
-                let again = found.recorded.result.is_err() && self.retry_failed;
+                let is_failed = found.recorded.result.is_err();
+                let is_taken_back = self.without == Some(found.recorded.request);
+                let again = (is_failed && self.retry_failed) || is_taken_back;
                 let fits = found.prompt == asked.prompt() && !again;
                 return Ok(fits.then_some((*run, found.recorded)));
             }

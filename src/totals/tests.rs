@@ -22,7 +22,7 @@ struct Written(Vec<NewEvent>);
 
 impl Written {
     fn new() -> Self {
-        let parent = ForkedFrom { before: None, retry_failed: false, run: PARENT };
+        let parent = ForkedFrom { before: None, retry_failed: false, run: PARENT, without: None };
         Written::begun(Some(parent), Vec::new())
     }
 

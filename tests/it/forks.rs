@@ -25,7 +25,7 @@ fn faults(ask: Ask<'_>) -> Option<Failure> {
 /// A fork of a trial's run, recorded with another model.
 async fn fork(trial: &Trial, before: Option<Seq>, model: Answerer) -> ExecutionResult {
     let mut setup = Setup::record(&trial.log, FORK, "test", model).seed(7);
-    let parent = ForkedFrom { run: trial.run, before, retry_failed: false };
+    let parent = ForkedFrom { run: trial.run, before, retry_failed: false, without: None };
     setup.started.forked_from = Some(parent);
     execute(&Mixed { people: 12 }, setup).await.unwrap()
 }
@@ -38,6 +38,26 @@ fn reused(trial: &Trial) -> Vec<(RunId, Seq)> {
         _ => None,
     });
     from.collect()
+}
+
+/// One answer is taken back, and asked again at the same address.
+#[tokio::test(start_paused = true)]
+async fn a_fork_asks_an_answer_that_was_taken_back_again() {
+    let mixed = Mixed { people: 12 };
+    let trial = Trial::in_memory(Oracle::failing(faults));
+    trial.record(&mixed).await;
+    let answered = facts(&trial.log, trial.run).into_iter().find_map(|event| match event {
+        Event::ResponseReceived(received) => Some(received.request),
+        _ => None,
+    });
+    let asked = Oracle::prompt();
+    let mut setup = Setup::record(&trial.log, FORK, "test", asked.clone()).seed(7);
+    let parent =
+        ForkedFrom { run: trial.run, before: None, retry_failed: false, without: answered };
+    setup.started.forked_from = Some(parent);
+    let ended = execute(&mixed, setup).await.unwrap();
+    assert!(matches!(ended.finish, Finish::Finished), "{:?}", ended.finish);
+    assert_eq!((ended.progress.live, asked.calls()), (1, 1));
 }
 
 #[tokio::test(start_paused = true)]
@@ -110,7 +130,8 @@ async fn an_interrupted_fork_continues_with_its_parent() {
     let signal = retold::run::Signal::default();
     let stopping = Arc::new(Stopping(signal.clone()));
     let mut setup = Setup::record(&trial.log, FORK, "test", stopping).seed(7);
-    let parent = ForkedFrom { run: trial.run, before: Some(Seq(30)), retry_failed: false };
+    let parent =
+        ForkedFrom { run: trial.run, before: Some(Seq(30)), retry_failed: false, without: None };
     setup.started.forked_from = Some(parent);
     let ended = execute(&mixed, Setup { signal, ..setup }).await.unwrap();
     assert!(matches!(ended.finish, Finish::Stopped(Stop::Interrupted)), "{:?}", ended.finish);
@@ -127,7 +148,7 @@ async fn an_interrupted_fork_continues_with_its_parent() {
 async fn a_missing_parent_is_reported() {
     let trial = Trial::in_memory(Oracle::prompt());
     let mut setup = Setup::record(&trial.log, FORK, "test", Oracle::prompt());
-    let parent = ForkedFrom { run: trial.run, before: None, retry_failed: false };
+    let parent = ForkedFrom { run: trial.run, before: None, retry_failed: false, without: None };
     setup.started.forked_from = Some(parent);
     let missing = execute(&Mixed { people: 1 }, setup).await.unwrap_err();
     assert!(matches!(missing, LogError::NoSuchRun { run, .. } if run == trial.run), "{missing}");

@@ -111,6 +111,7 @@ fn event() -> impl Strategy<Value = (Event, Option<Request>)> {
                     before,
                     retry_failed,
                     run: RunId([7; 8]),
+                    without: before,
                 });
                 let (settings, model) = (whole(settings), whole(model));
                 let merged_from =

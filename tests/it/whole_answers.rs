@@ -272,7 +272,7 @@ async fn moves_that_were_under_way_when_another_failed_are_kept() {
 }
 
 async fn forked(log: &Log, parent: &Trial) -> (Trial, Value) {
-    let of = ForkedFrom { before: None, retry_failed: false, run: parent.run };
+    let of = ForkedFrom { before: None, retry_failed: false, run: parent.run, without: None };
     let run = RunId([9; 8]);
     let mut setup = Setup::record(log, run, "test", model(5)).seed(7);
     setup.started.forked_from = Some(of);

@@ -10,6 +10,7 @@
 //! - [`export_cassette`]: to a cassette of retold itself, which is read like the files of other tools.
 
 mod base64;
+mod cassette;
 mod collect;
 mod error;
 mod exchange;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use retold::event::Event;
+use retold::event::{Event, ForkedFrom};
 use retold::id::{CallPath, PromptHash, RunId, Sample, Seq};
 use retold::log::{CallTable, CheckedReader, Index, Log, LogError, Reader, each_event_at};
 use retold::run::{how_it_ended, latest_start, resumptions};
@@ -32,6 +32,8 @@ struct RecordedSamples {
     rules: Rules,
     failures: FailureReplay,
     resumed: Option<LastResume>,
+    /// What a fork shares of it; everything if `None`.
+    shared: Option<ForkedFrom>,
     /// Those of the run that was forked, for what was cut off before it came to them.
     parent: Option<Box<RecordedSamples>>,
 }
@@ -98,7 +100,7 @@ impl Samples {
     ) -> Result<Self, LogError> {
         let (rules, readers) = (rules.clone(), Arc::new(Readers::new(log)));
         let reader = &mut log.checked_reader()?;
-        let recorded = RecordedSamples::read(reader, run, &rules, failures, &readers)?;
+        let recorded = RecordedSamples::read(reader, run, None, &rules, failures, &readers)?;
         Ok(Samples(Some(Arc::new(recorded))))
     }
 
@@ -113,14 +115,34 @@ impl Samples {
         rules: &Rules,
         retry_failed: bool,
     ) -> Result<Self, LogError> {
+        Samples::chain(log, run, None, rules, retry_failed)
+    }
+
+    /// Those that a fork begins with, and with which it is continued after that.
+    ///
+    /// # Errors
+    /// [`LogError`] if they cannot be read, or are damaged.
+    pub fn to_fork(log: &Log, from: ForkedFrom, rules: &Rules) -> Result<Self, LogError> {
+        Samples::chain(log, from.run, Some(from), rules, from.retry_failed)
+    }
+
+    fn chain(
+        log: &Log,
+        run: RunId,
+        shared: Option<ForkedFrom>,
+        rules: &Rules,
+        retry_failed: bool,
+    ) -> Result<Self, LogError> {
         let failures = FailureReplay::asked_again(retry_failed);
         let (readers, reader) = (Arc::new(Readers::new(log)), &mut log.checked_reader()?);
-        let (mut runs, mut next) = (Vec::new(), Some(run));
-        while let Some(run) = next.take() {
-            runs.push(RecordedSamples::read(reader, run, rules, failures, &readers)?);
-            if how_it_ended(reader, run)?.is_none() {
+        let (mut runs, mut next) = (Vec::new(), Some((run, shared)));
+        while let Some((run, shared)) = next.take() {
+            runs.push(RecordedSamples::read(reader, run, shared, rules, failures, &readers)?);
+            // What a run has taken from its parent up to a place is its own.
+            let is_whole = shared.is_none_or(|shared| shared.before.is_none());
+            if is_whole && how_it_ended(reader, run)?.is_none() {
                 let started = latest_start(reader, run)?;
-                next = started.forked_from.map(|parent| parent.run);
+                next = started.forked_from.map(|parent| (parent.run, Some(parent)));
             }
         }
         let mut chain = None;
@@ -182,6 +204,7 @@ impl RecordedSamples {
     fn read(
         reader: &mut CheckedReader,
         run: RunId,
+        shared: Option<ForkedFrom>,
         rules: &Rules,
         failures: FailureReplay,
         readers: &Arc<Readers>,
@@ -197,11 +220,22 @@ impl RecordedSamples {
                 });
                 (tried.collect(), last)
             }
-            _ => (answered_questions(reader, run)?, None),
+            _ => (answered_questions(reader, run, shared)?, None),
         };
         let questions = Questions { run, table, answered };
         let (rules, readers) = (rules.clone(), readers.clone());
-        Ok(RecordedSamples { questions, readers, rules, failures, resumed, parent: None })
+        let parent = None;
+        Ok(RecordedSamples { questions, readers, rules, failures, resumed, shared, parent })
+    }
+
+    /// Whether an event is before the place at which a fork leaves the run.
+    fn is_before(&self, seq: Seq) -> bool {
+        self.shared.and_then(|shared| shared.before).is_none_or(|before| seq < before)
+    }
+
+    /// Whether the answer to a question was taken back.
+    fn is_taken_back(&self, question: Seq) -> bool {
+        self.shared.is_some_and(|shared| shared.without == Some(question))
     }
 
     /// Those of a call; of a parent, those that the run does not have.
@@ -211,8 +245,10 @@ impl RecordedSamples {
         let theirs = parent.of_call(call)?;
         // A question whose answer was only partly taken over starts afresh.
         let has_answer = |sample: &RecordedSample| sample.attempts.iter().any(|it| it.is_answer);
-        let own: BTreeMap<Sample, bool> =
-            page.samples.iter().map(|(number, _, sample)| (*number, has_answer(sample))).collect();
+        let is_settled = |(number, _, sample): &(Sample, Key, RecordedSample)| {
+            (*number, has_answer(sample) || self.is_taken_back(sample.request))
+        };
+        let own: BTreeMap<Sample, bool> = page.samples.iter().map(is_settled).collect();
         let is_missing = |(number, _, sample): &(Sample, Key, RecordedSample)| {
             own.get(number).is_none_or(|is_answered| !is_answered && has_answer(sample))
         };
@@ -229,7 +265,8 @@ impl RecordedSamples {
         let run = self.questions.run;
         let (mut page, mut asked) = (CallSamples::default(), Vec::new());
         for seq in self.questions.table.calls(call) {
-            if let Some(stored) = self.readers.event(AttemptPlace { run, seq })?
+            if self.is_before(seq)
+                && let Some(stored) = self.readers.event(AttemptPlace { run, seq })?
                 && stored.call.as_ref() == Some(call)
                 && stored.is_question()
                 && let (Some(sample), Some(prompt)) = (stored.sample, stored.prompt)
@@ -277,7 +314,9 @@ impl RecordedSamples {
         let run = self.questions.run;
         let mut attempts: Vec<(Attempt, _)> = Vec::new();
         let (mut made, mut partial) = (0, false);
-        for seq in self.questions.table.caused_by(request) {
+        let caused = self.questions.table.caused_by(request).into_iter();
+        // Without attempts, it is asked again in its place.
+        for seq in caused.filter(|seq| self.is_before(*seq) && !self.is_taken_back(request)) {
             let place = AttemptPlace { run, seq };
             let Some(stored) = self.readers.event(place)? else { continue };
             let (failed, reopens, left, is_again) = if stored.is_answer() {
@@ -415,13 +454,21 @@ fn last_answered(
 }
 
 /// The questions that have an answer. An index does not tell answers from failures.
-fn answered_questions(reader: &mut CheckedReader, run: RunId) -> Result<Vec<Seq>, LogError> {
+fn answered_questions(
+    reader: &mut CheckedReader,
+    run: RunId,
+    shared: Option<ForkedFrom>,
+) -> Result<Vec<Seq>, LogError> {
+    let (before, without) = shared.map_or((None, None), |it| (it.before, it.without));
     let (mut questions, mut after) = (Vec::new(), Seq(0));
     loop {
         let events = reader.events(run, after, BATCH)?;
         let Some(last) = events.last() else { break };
         after = last.seq;
         for stored in events {
+            if before.is_some_and(|before| stored.seq >= before) {
+                break;
+            }
             match stored.event().map_err(LogError::from)? {
                 Event::ResponseReceived(received) => questions.push(received.request),
                 Event::AnswerReused(reused) => questions.push(reused.request),
@@ -429,6 +476,7 @@ fn answered_questions(reader: &mut CheckedReader, run: RunId) -> Result<Vec<Seq>
             }
         }
     }
+    questions.retain(|question| Some(*question) != without);
     questions.sort_unstable();
     questions.dedup();
     Ok(questions)

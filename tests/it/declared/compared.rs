@@ -109,7 +109,7 @@ async fn a_fork_names_its_own_events() {
     let fork = RunId([2; 8]);
     let votes = Votes { late: true, ..Votes::default() };
     let mut setup = Setup::record(&trial.log, fork, "test", Oracle::prompt()).seed(7);
-    let parent = ForkedFrom { run: trial.run, before: None, retry_failed: false };
+    let parent = ForkedFrom { run: trial.run, before: None, retry_failed: false, without: None };
     setup.started.forked_from = Some(parent);
     let ended = execute(&votes, setup).await.unwrap();
     assert!(matches!(ended.finish, Finish::Finished), "{:?}", ended.finish);

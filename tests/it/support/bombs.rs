@@ -20,17 +20,17 @@ pub(crate) fn gzip(text: &[u8]) -> Vec<u8> {
 
 /// A cassette of retold with these rules, as YAML, and so many exchanges.
 pub(crate) fn cassette(rules: &str, exchanges: usize) -> String {
-    let mut text = format!("retold: \"cassette 1\"\n{rules}exchanges:\n");
+    let mut text = format!("retold: \"cassette 2\"\n{rules}exchanges:\n");
     for n in 0..exchanges {
         text.push_str(&format!(
-            "- hash: f1bd1b5b699b536c
-  call: vote/{n}
+            "- call: vote/{n}
   request:
     upstream: openai
     method: POST
     path: /chat/completions
     json: {{model: m, messages: [{{role: user, content: \"You are {n}.\"}}]}}
   answers: []
+  varying: {{hash: f1bd1b5b699b536c}}
 "
         ));
     }

@@ -47,8 +47,11 @@ fn each_difference_is_shown_and_accepted_or_rejected() {
     let said = place.fed(&["cassette", "review"], b"what\na\nr\n");
     assert_eq!(said.code, 0, "{}", said.err);
     assert!(
-        said.out.contains("-          content: Paris")
-            && said.out.contains("+          content: Rome"),
+        said.out.contains("-  answer: Paris")
+            && said.out.contains("+  answer: Rome")
+            && said
+                .out
+                .contains("lines of the file that differ, with ids, times, counts and layout: 2"),
         "{}",
         said.out
     );
@@ -57,6 +60,19 @@ fn each_difference_is_shown_and_accepted_or_rejected() {
     assert_eq!(answers(&place), "RPP");
     let said = place.ok("cassette review");
     assert!(said.starts_with("no cassette waits for a review"), "{said}");
+}
+
+#[test]
+fn ids_alone_are_folded() {
+    let place = reviewable();
+    let other = cassette("Paris").replace("id: chatcmpl-1", "id: chatcmpl-2");
+    for name in ["a", "b"] {
+        place.write(&format!(".pytest_cache/d/retold/cassettes/{name}.yaml"), &other);
+    }
+    let said = place.run("cassette review --reject");
+    let due =
+        "a.yaml: the words are the same; lines that differ in ids, times, counts or layout: 2\n";
+    assert!(said.out.contains(due) && !said.out.contains("chatcmpl"), "{}", said.out);
 }
 
 #[test]

@@ -91,13 +91,73 @@ fn an_edited_request_is_named_and_an_edited_answer_is_played() {
     place.write("study.yaml", cassette.replace("yes or no?", "yes or maybe?"));
     let said = replay(&place, "study.yaml", &["sh", "-c", ASK]);
     assert_eq!(said.code, 2, "{}", said.err);
-    let line = cassette.lines().position(|line| line.contains("call: vote")).unwrap();
+    let line = 1 + cassette.lines().position(|line| line.contains("call: vote")).unwrap();
     let due =
         format!("study.yaml, exchanges.4 (line {line}): the request was edited: its hash is ");
     assert!(said.err.contains(&due), "{due}: {}", said.err);
     place.write("study.yaml", cassette.replace("answer 1", "another answer"));
     let said = replay(&place, "study.yaml", &["sh", "-c", ASK]);
     assert!(said.code == 0 && said.out.contains("another answer"), "{}{}", said.out, said.err);
+}
+
+const LONG: &str = "You are a mayor who answers in one sentence.";
+
+/// Two requests with one long prompt, and streams with an id in each line.
+fn of_one_prompt(number: u32, place: &Place) -> String {
+    let stream = |text: &str| {
+        let chunk = format!(
+            "{{\"id\":\"chatcmpl-{number}\",\"object\":\"chat.completion.chunk\",\"created\":{number},\"model\":\"m\",\
+             \"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}},\"finish_reason\":null}}]}}"
+        );
+        Reply::new(200, format!("data: {chunk}\n\ndata: [DONE]\n\n"))
+            .header("content-type", "text/event-stream")
+    };
+    let server = Server::script([stream("yes"), stream("no")]);
+    let ask = |words: &str| {
+        format!(
+            "curl -sS --max-time 20 $OPENAI_BASE_URL/chat/completions -d '{{\"model\":\"m\",\"stream\":true,\"messages\":[\
+             {{\"role\":\"system\",\"content\":\"{LONG}\"}},{{\"role\":\"user\",\"content\":\"{words}\"}}]}}';"
+        )
+    };
+    let both = ask("A library?") + &ask("A pool?");
+    let said = record(place, "", &server.base_url(), &["sh", "-c", &both]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    place.ok(&format!("export latest {number}.yaml --as cassette"));
+    both
+}
+
+#[test]
+fn another_recording_differs_in_one_line_of_each_exchange_and_a_shared_prompt_stands_once() {
+    let place = Place::new();
+    let ask = of_one_prompt(1, &place);
+    of_one_prompt(2, &place);
+    let (one, two) = (place.read("1.yaml"), place.read("2.yaml"));
+    let differing: Vec<_> = one.lines().zip(two.lines()).filter(|(one, two)| one != two).collect();
+    assert!(
+        differing.len() == 2 && differing[0].0.starts_with("  varying: {hash: "),
+        "{differing:#?}"
+    );
+    assert_eq!(one.matches(LONG).count(), 1, "{one}");
+    let replayed = replay(&place, "1.yaml", &["sh", "-c", &ask]);
+    assert!(
+        replayed.out.contains("chatcmpl-1") && replayed.code == 0,
+        "{}{}",
+        replayed.out,
+        replayed.err
+    );
+    // Edited by hand: a value that varies, words of an answer, and the prompt of both requests.
+    for (from, to, code, due) in [
+        ("id: chatcmpl-1", "id: mine", 0, "\"id\":\"mine\""),
+        ("content\":\"yes", "content\":\"maybe", 0, "\"content\":\"maybe\""),
+        ("a mayor", "a judge", 2, "the request was edited: its hash is "),
+        ("system-1: ", "system-2: ", 2, "\"{{system-1}}\" stands for a value, and neither"),
+    ] {
+        assert!(one.contains(from), "{from}: {one}");
+        place.write("edited.yaml", one.replace(from, to));
+        let said = replay(&place, "edited.yaml", &["sh", "-c", &ask]);
+        let shown = format!("{}{}", said.out, said.err);
+        assert!(said.code == code && shown.contains(due), "{from}: {shown}");
+    }
 }
 
 #[test]
@@ -107,7 +167,10 @@ fn what_is_no_cassette_is_refused_with_its_place() {
     place.ok("export latest study.yaml --as cassette");
     let cassette = place.read("study.yaml");
     for (from, to, due) in [
-        ("cassette 1", "cassette 2", "a later release wrote it"),
+        ("cassette 2", "cassette 1", "another release wrote it"),
+        ("varying: {", "vary: {", "it has no \"varying\""),
+        ("{hash: ", "{sum: ", "it has no \"hash\""),
+        (" id: chatcmpl-1", " ident: chatcmpl-1", "\"{{id}}\" stands for a value, and neither"),
         ("status: 400", "status: 4000", "\"4000\" is not an HTTP status"),
         ("layout: compact", "layout: wide", "\"wide\" is not a layout of JSON"),
         ("  answers:", "  answer:", "it has no \"answers\""),

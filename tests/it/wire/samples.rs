@@ -107,6 +107,62 @@ fn a_fork_that_was_cut_off_still_has_the_answers_of_its_parent() {
     place.ok("verify");
 }
 
+/// One answer of named calls is taken back: it alone is asked again, also after a crash of the fork, and everything of the first run is
+/// still there.
+#[test]
+fn an_answer_that_is_taken_back_is_alone_asked_again() {
+    let (place, script) = (Place::new(), program("draw.sh"));
+    let script = ["sh", script.to_str().unwrap()];
+    let upstream = server(Failing { one_in: 0 });
+    let url = upstream.base_url();
+    let (named, cut_off) =
+        ([("NAMED", "yes"), ("COUNT", "5")], [("NAMED", "yes"), ("COUNT", "2"), ("EXIT", "3")]);
+    let recorded = record_with(&place, "--name first", &url, &script, &named);
+    assert_eq!((recorded.code, upstream.received().len()), (0, 5), "{}", recorded.err);
+    let once = super::with(&place, "fork first --without caller/4", &url, &script, &cut_off);
+    assert_eq!((once.code, upstream.received().len()), (3, 5), "{}", once.err);
+    let whole = super::with(&place, "record --resume latest", &url, &script, &named);
+    assert_eq!((whole.code, upstream.received().len()), (0, 6), "{}", whole.err);
+    let new: Vec<_> = draws(&whole.out).difference(&draws(&recorded.out)).cloned().collect();
+    assert_eq!((new.len(), draws(&whole.out).len()), (1, 5), "{}", whole.out);
+    let said = place.ok("show latest");
+    assert!(
+        said.contains("forked from run") && said.contains(", without the answer to its seq "),
+        "{said}"
+    );
+    let diff = place.run("diff first latest");
+    assert!(diff.code == 1 && diff.out.contains("without the answer to its seq"), "{}", diff.out);
+    let none = super::with(&place, "fork first --without caller/9", &url, &script, &named);
+    assert_eq!((none.code, upstream.received().len()), (2, 6), "{}", none.err);
+    assert!(none.err.contains("caller/9"), "{}", none.err);
+    drop(upstream);
+    for (run, due) in [("first", recorded), ("latest", whole)] {
+        let replayed = replay_with(&place, run, &script, &named);
+        assert_eq!((replayed.code, replayed.out), (0, due.out), "{}", replayed.err);
+    }
+    place.ok("verify");
+}
+
+/// The answers before a place are those of the first run; all others are asked, whatever it has of them.
+#[test]
+fn a_fork_of_a_program_shares_what_is_before_a_place() {
+    let (place, script) = (Place::new(), program("draw.sh"));
+    let script = ["sh", script.to_str().unwrap()];
+    let upstream = server(Failing { one_in: 0 });
+    let url = upstream.base_url();
+    let named = [("NAMED", "yes"), ("COUNT", "5"), ("PARALLEL", "1")];
+    let recorded = record_with(&place, "--name first", &url, &script, &named);
+    assert_eq!((recorded.code, upstream.received().len()), (0, 5), "{}", recorded.err);
+    let forked = super::with(&place, "fork first --at caller/4", &url, &script, &named);
+    let asked = upstream.received().len() - 5;
+    let new = draws(&forked.out).difference(&draws(&recorded.out)).count();
+    assert_eq!((forked.code, asked, new), (0, 2, 2), "{}{}", forked.err, forked.out);
+    assert!(place.ok("show latest").contains(", before seq "));
+    drop(upstream);
+    let replayed = replay_with(&place, "latest", &script, &named);
+    assert_eq!((replayed.code, replayed.out), (0, forked.out), "{}", replayed.err);
+}
+
 #[test]
 fn shared_answers_are_asked_for_once() {
     let (place, script) = (Place::new(), program("draw.sh"));

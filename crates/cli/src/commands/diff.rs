@@ -181,12 +181,14 @@ impl ComparedRuns {
             printable(&first.experiment, 60),
             printable(&second.experiment, 60)
         );
-        if let Some(ForkedFrom { before, .. }) =
+        if let Some(ForkedFrom { before, without, .. }) =
             second.forked_from.filter(|parent| parent.run == *one)
         {
             let before = before.map_or_else(String::new, |seq| format!(", before its seq {seq}"));
+            let without = without
+                .map_or_else(String::new, |seq| format!(", without the answer to its seq {seq}"));
             // Writing to a string cannot fail, here and below.
-            let _ = writeln!(text, "the second is a fork of the first{before}");
+            let _ = writeln!(text, "the second is a fork of the first{before}{without}");
         }
         if self.is_simulated() {
             text.push_str(select::SIMULATED);

@@ -7,7 +7,7 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::model::ModelArgs;
 use crate::output::Output;
-use crate::runs::changes::{changed_settings, place_of};
+use crate::runs::changes::{changed_settings, place_of, question_of};
 use crate::runs::fork::{Forking, fork};
 use crate::runs::program::{
     self, Destinations, InterceptArgs, MatchingArgs, ProcessArgs, ProgramCommand, ProgramFork,
@@ -27,7 +27,7 @@ use retold_wire::PROGRAM;
 /// log names its source; everything else is asked again. The other run is not changed.
 ///
 /// With a command after --, the command runs; what `retold record` recorded of it is shared, and
-/// all other requests are asked and recorded. A recorded failure is shared if an answer follows it, or if
+/// all other requests are asked and recorded, of the model that the command asks now. A recorded failure is shared if an answer follows it, or if
 /// the server refused the request itself (400, 404, 422); otherwise the request is asked again.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -39,6 +39,10 @@ pub(crate) struct Args {
     /// Share only the answers before this place: a call, CALL#SAMPLE, or a seq.
     #[arg(long, value_name = "PLACE")]
     at: Option<Target>,
+    /// Take one answer back: a call, CALL#SAMPLE, or the seq of an answer. It alone is asked again, with what follows from it; of
+    /// equal requests of a program that names no calls, the last one is asked.
+    #[arg(long, value_name = "PLACE")]
+    without: Option<Target>,
     /// Change a setting, as a config has it: of the experiment, such as samples=10 or turns=12, or one that says how to ask,
     /// such as limits.timeout_seconds=1200. Can be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
@@ -63,7 +67,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     process: ProcessArgs,
     /// For a program's run: the command to run.
-    #[arg(last = true, value_name = "CMD", conflicts_with_all = ["at", "settings", "prompts"])]
+    #[arg(last = true, value_name = "CMD", conflicts_with_all = ["settings", "prompts"])]
     command: Vec<OsString>,
     // Last, because clap puts everything that follows under its heading.
     #[command(flatten)]
@@ -75,6 +79,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         run,
         name,
         at,
+        without,
         settings: overrides,
         prompts,
         retry_failed,
@@ -90,7 +95,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         let destinations = Destinations { upstreams, intercept };
         let command = ProgramCommand { is_hidden, ..process.program(command) };
         let budget = model.budget();
-        let fork = ProgramFork { of: &run, name, matching: &matching, retry_failed };
+        let (at, without) = (at.as_ref(), without.as_ref());
+        let fork = ProgramFork { of: &run, name, matching: &matching, retry_failed, at, without };
         return program::fork(fork, &destinations, budget, command, global);
     }
     let selected = select::run(global, &run)?;
@@ -103,7 +109,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let is_same = overrides.iter().all(is_of_asking) && prompts.is_none() && !model.names_model();
     // What is lost is asked again.
     let is_whole = lost_events(reader.as_mut(), selected.run)?.is_none();
-    if at.is_none() && is_same && !retry_failed && is_whole {
+    if at.is_none() && without.is_none() && is_same && !retry_failed && is_whole {
         let error = CliError::usage("this fork would be identical to its parent");
         let error = match overrides.is_empty() {
             true => error,
@@ -112,12 +118,13 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             )),
         };
         return Err(error.hint(
-            "give the place to fork at (--at PLACE), a changed setting (--set KEY=VALUE), another model (--model NAME) or other \
+            "give the place to fork at (--at PLACE), an answer to take back (--without PLACE), a changed setting (--set KEY=VALUE), another model (--model NAME) or other \
              templates (--prompts DIR), or ask failed calls again (--retry-failed)",
         ));
     }
     let settings = changed_settings(global.studies, &started, &overrides, prompts.as_deref())?;
     let before = place_of(at.as_ref(), reader.as_mut(), selected.run, global.studies)?;
+    let without = question_of(without.as_ref(), reader.as_mut(), selected.run, global.studies)?;
     if retry_failed && !any_failed(reader.as_mut(), selected.run)? {
         let message =
             format!("run {} has no failed calls: there is nothing to retry", selected.run);
@@ -127,7 +134,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         return Err(CliError::usage(message).hint(hint));
     }
     drop(reader);
-    let forking = Forking { selected, before, settings, retry_failed, model, seat: None };
+    let forking = Forking { selected, before, without, settings, retry_failed, model, seat: None };
     fork(forking, global, output)
 }
 

@@ -39,6 +39,17 @@ pub(crate) fn place_of(
     })
 }
 
+/// The question whose answer a fork does not share: that of a decision, an answer or a call.
+pub(crate) fn question_of(
+    without: Option<&Target>,
+    reader: &mut dyn Reader,
+    run: RunId,
+    studies: &Studies,
+) -> Result<Option<Seq>, CliError> {
+    let found = without.map(|target| audit(reader, run, target, studies.parsers())).transpose()?;
+    Ok(found.map(|found| found.question.seq))
+}
+
 /// The most kinds of calls that an error names.
 const MOST_KINDS: usize = 12;
 

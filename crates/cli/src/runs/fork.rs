@@ -27,6 +27,8 @@ pub(crate) struct Forking {
     pub(crate) selected: RunSelection,
     /// Share only the answers before this seq.
     pub(crate) before: Option<Seq>,
+    /// The question whose answer is taken back.
+    pub(crate) without: Option<Seq>,
     /// Its settings.
     pub(crate) settings: StudySettings,
     /// Whether calls that failed are asked again.
@@ -38,7 +40,7 @@ pub(crate) struct Forking {
 
 /// Records a fork and reports how it ended.
 pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Forking { selected, before, settings, retry_failed, model, seat } = forking;
+    let Forking { selected, before, without, settings, retry_failed, model, seat } = forking;
     let is_played = seat.is_some();
     let RunSelection { log, run: parent } = selected;
     let started = latest_start(log.reader()?.as_mut(), parent)?;
@@ -104,7 +106,7 @@ pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
         flags.remember(&mut started.settings);
         global.studies.record_name(&mut started);
     }
-    started.forked_from = Some(ForkedFrom { run: parent, before, retry_failed });
+    started.forked_from = Some(ForkedFrom { run: parent, before, retry_failed, without });
     let conclusion = RunConclusion {
         is_new: true,
         log: log.clone(),

@@ -12,7 +12,7 @@ pub(crate) use opened::{
     open, open_to_read, open_to_read_silently, open_to_verify, open_to_verify_silently,
     report_damage,
 };
-pub(crate) use recording::{is_log, to_serve};
+pub(crate) use recording::{cassette, is_log, to_serve};
 pub(crate) use run::{
     checked_line, choose, run, run_of, run_or_file, run_start, runs_to_read, sound, to_read,
 };

@@ -36,7 +36,7 @@ pub(super) fn load(name: &str) -> Result<RunSelection, CliError> {
 
 /// The run in a cassette, of ours, of vcrpy or of VCR; `None` if the file is not one. Lists the parts that a run
 /// cannot represent.
-fn cassette(name: &str) -> Result<Option<RunSelection>, CliError> {
+pub(crate) fn cassette(name: &str) -> Result<Option<RunSelection>, CliError> {
     let path = Path::new(name);
     // A pipe is not looked into: the bytes read from it are gone.
     if !path.is_file() {

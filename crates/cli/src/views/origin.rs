@@ -5,10 +5,12 @@ use retold::event::{EventsLost, ForkedFrom, RunStarted};
 
 /// The runs that a run has answers of, in a sentence without its end; `None` if it began by itself.
 pub(crate) fn origin(started: &RunStarted) -> Option<String> {
-    if let Some(ForkedFrom { run: parent, before, retry_failed }) = started.forked_from {
+    if let Some(ForkedFrom { run: parent, before, retry_failed, without }) = started.forked_from {
         let before = before.map_or_else(String::new, |seq| format!(", before seq {seq}"));
         let again = if retry_failed { ", asking its failed calls again" } else { "" };
-        return Some(format!("forked from run {parent}{before}{again}"));
+        let without = without
+            .map_or_else(String::new, |seq| format!(", without the answer to its seq {seq}"));
+        return Some(format!("forked from run {parent}{before}{without}{again}"));
     }
     if started.merged_from.is_empty() {
         return None;

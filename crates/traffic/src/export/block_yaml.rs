@@ -28,6 +28,15 @@ impl YamlBlock {
         self.value(value);
     }
 
+    /// A field on one line, whatever its value.
+    pub(super) fn line(&mut self, name: &str, value: &LocatedValue) {
+        self.begin();
+        self.lines.push_str(&key(name));
+        self.lines.push_str(": ");
+        flow(value, &mut self.lines);
+        self.lines.push('\n');
+    }
+
     /// A field with a text.
     pub(super) fn text(&mut self, name: &str, text: &str) {
         self.field(name, &LocatedValue::new(Value::Text(text.to_owned())));
@@ -152,6 +161,31 @@ fn is_literal(text: &str) -> bool {
         && text.split('\n').all(|line| line.is_empty() || !line.trim().is_empty())
 }
 
+/// Writes a value on one line.
+fn flow(value: &LocatedValue, out: &mut String) {
+    match &value.value {
+        Value::Map(fields) => {
+            out.push('{');
+            for (at, (name, field)) in fields.iter().enumerate() {
+                out.push_str(if at > 0 { ", " } else { "" });
+                out.push_str(&key(name));
+                out.push_str(": ");
+                flow(field, out);
+            }
+            out.push('}');
+        }
+        Value::List(items) => {
+            out.push('[');
+            for (at, item) in items.iter().enumerate() {
+                out.push_str(if at > 0 { ", " } else { "" });
+                flow(item, out);
+            }
+            out.push(']');
+        }
+        other => out.push_str(&scalar(other)),
+    }
+}
+
 fn key(name: &str) -> String {
     if is_word(name) { name.to_owned() } else { quote(name) }
 }
@@ -232,11 +266,13 @@ mod tests {
         fn what_is_written_is_read_again(value in tree()) {
             let mut block = YamlBlock::default();
             block.field("a", &value);
+            block.line("b", &value);
             let text = block.into_lines();
             let again = read(&text, Schema::Yaml11);
             let again = again.unwrap_or_else(|error| panic!("{error}\n{text}"));
-            let fields = again[0].map().unwrap();
-            prop_assert_eq!(fields[0].1.text_of_json(), value.text_of_json(), "{}", text);
+            for (_, field) in again[0].map().unwrap() {
+                prop_assert_eq!(field.text_of_json(), value.text_of_json(), "{}", text);
+            }
         }
     }
 }

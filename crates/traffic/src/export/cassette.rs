@@ -1,7 +1,8 @@
 //! Cassettes: the exchanges of a program's run as text, for tests and for pull requests. The same answers give the same
-//! bytes, because a cassette has no timestamps and no run ids, and its order does not depend on when answers arrived.
+//! bytes, because a cassette has no timestamps and no run ids, and its order does not depend on when answers arrived. Words come
+//! first: what varies with every recording is in the last line of its exchange, and what is repeated stands once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use retold::event::{AttemptDetails, ClientLeft, Event, Labels};
 use retold::id::{CallPath, RunId, Sample, Seq};
@@ -13,12 +14,20 @@ use serde_json::Value as Json;
 
 use super::block_yaml::YamlBlock;
 use super::{ExportError, ExportedOutcome, QuestionOutcome, each, request};
-use crate::json_style::JsonStyle;
+use crate::cassette::{
+    CassetteBody, Definitions, NamedValues, Repeated, add_ids, take_ids, take_varying,
+};
 use crate::node::{LocatedValue, Value};
 use crate::notes::Notes;
 
 /// The first line of each cassette's content: its format and version.
-pub(crate) const CASSETTE: &str = "cassette 1";
+pub(crate) const CASSETTE: &str = "cassette 2";
+
+/// What somebody who opens a cassette has to know.
+const COMMENT: &str = "\
+# Recorded by retold. A request is found by its hash, which an edited request does not fit any more. Names in double braces
+# stand for what varies (the last line of each exchange) and for what is repeated.
+";
 
 /// How many digits of a request's hash stand for it.
 pub(crate) const HASH_DIGITS: usize = 16;
@@ -42,18 +51,22 @@ const FIRST: &[&str] = &["model", "role", "type", "name"];
 
 /// A question and what came back.
 struct CassetteExchange {
-    hash: String,
     /// The name that the program gave its call.
     call: Option<String>,
     labels: Labels,
     asked: RestoredRequest,
+    /// The body of the request, if it is JSON.
+    json: Option<LocatedValue>,
     answers: Vec<CassetteAnswer>,
+    /// The hash, and what varies.
+    varying: NamedValues,
 }
 
 /// What a client got, and if that was no answer, why not; `left` says how it hung up, if it did.
 struct CassetteAnswer {
     kept: Transmission,
-    body: Vec<u8>,
+    bytes: Vec<u8>,
+    body: CassetteBody,
     failed: Option<AttemptDetails>,
     left: Option<ClientLeft>,
 }
@@ -97,11 +110,15 @@ pub fn export_cassette<E: From<ExportError> + From<LogError>>(
         all.insert(
             at,
             CassetteExchange {
-                hash: asked.hash().short(HASH_DIGITS),
                 call: named_by_program(&answered.call),
                 labels: answered.labels,
+                json: match &restored.body {
+                    RestoredBody::Json(value) => Some(readable(value)),
+                    RestoredBody::Empty | RestoredBody::Bytes(_) => None,
+                },
                 asked: restored,
                 answers: vec![answer],
+                varying: NamedValues::beginning_with("hash", &asked.hash().short(HASH_DIGITS)),
             },
         );
         Ok(())
@@ -109,18 +126,58 @@ pub fn export_cassette<E: From<ExportError> + From<LogError>>(
     if all.is_empty() {
         return Err(ExportError::Nothing { run, format: "a cassette" }.into());
     }
-    line(
-        "# Recorded by retold. A request is found by its hash, which an edited request does not fit any more.",
-    )?;
-    let mut block = YamlBlock::default();
-    block.text("retold", CASSETTE);
-    rules(settings, &mut block);
-    let exchanges: Vec<_> = all.into_values().collect();
-    block.items("exchanges", &exchanges, write);
-    for text in block.into_lines().lines() {
+    let mut exchanges: Vec<_> = all.into_values().collect();
+    for text in text(&mut exchanges, settings).lines() {
         line(text)?;
     }
     Ok((exchanges.len() as u64, notes))
+}
+
+/// The text of a cassette with these exchanges.
+fn text(exchanges: &mut [CassetteExchange], settings: &ProgramSettings) -> String {
+    let repeated = take_apart(exchanges);
+    let mut block = YamlBlock::default();
+    block.text("retold", CASSETTE);
+    rules(settings, &mut block);
+    if !repeated.values().is_empty() {
+        block.fields("repeated", |block| {
+            repeated.values().iter().for_each(|(name, value)| block.field(name, value));
+        });
+    }
+    block.items("exchanges", exchanges, write);
+    format!("{COMMENT}{}", block.into_lines())
+}
+
+/// Takes what varies out of exchanges, and returns what several of them have.
+fn take_apart(exchanges: &mut [CassetteExchange]) -> Repeated {
+    let (mut ids, mut repeated) = (BTreeSet::new(), Repeated::default());
+    for exchange in &mut *exchanges {
+        exchange.json.iter().for_each(|json| repeated.count(json));
+        for value in exchange.answers.iter_mut().flat_map(|answer| answer.body.values()) {
+            repeated.count_echoes(value);
+            add_ids(value, &mut ids);
+        }
+    }
+    for CassetteExchange { json, answers, varying, .. } in &mut *exchanges {
+        if let Some(json) = json {
+            take_ids(json, &ids, varying);
+            repeated.take(json);
+        }
+        for value in answers.iter_mut().flat_map(|answer| answer.body.values()) {
+            repeated.take_echoes(value);
+            take_varying(value, varying);
+        }
+    }
+    for CassetteExchange { answers, varying, .. } in exchanges {
+        for answer in answers {
+            let mut put_back = 0;
+            let mut definitions =
+                Definitions::new(varying.values(), repeated.values(), &mut put_back);
+            let body = std::mem::replace(&mut answer.body, CassetteBody::Plain);
+            answer.body = body.or_plain(&answer.bytes, &mut definitions);
+        }
+    }
+    repeated
 }
 
 /// Writes the rules that say which parts of a request do not count.
@@ -141,14 +198,15 @@ fn rules(settings: &ProgramSettings, block: &mut YamlBlock) {
 }
 
 fn answer(answered: &QuestionOutcome, place: &str, notes: &mut Notes) -> Option<CassetteAnswer> {
-    let (kept, body) = answered.outcome.transmission(place, notes)?;
+    let (kept, bytes) = answered.outcome.transmission(place, notes)?;
     let failed = match &answered.outcome {
         ExportedOutcome::Failed(details) if answered.outcome.is_unanswered() => {
             Some(details.clone())
         }
         _ => None,
     };
-    Some(CassetteAnswer { kept, body, failed, left: None })
+    let body = CassetteBody::new(&bytes);
+    Some(CassetteAnswer { kept, bytes, body, failed, left: None })
 }
 
 /// How clients left, by the attempts that they did not wait for.
@@ -191,9 +249,7 @@ fn named_by_program(call: &CallPath) -> Option<String> {
 }
 
 fn write(block: &mut YamlBlock, exchange: &CassetteExchange) {
-    let CassetteExchange { hash, call, labels, asked, answers } = exchange;
-    // Quoted: digits alone would be read as a number.
-    block.text("hash", hash);
+    let CassetteExchange { call, labels, asked, json, answers, varying } = exchange;
     if let Some(call) = call {
         block.text("call", call);
     }
@@ -210,17 +266,19 @@ fn write(block: &mut YamlBlock, exchange: &CassetteExchange) {
             block.text("query", query);
         }
         headers(block, &asked.headers);
-        match &asked.body {
-            RestoredBody::Empty => {}
-            RestoredBody::Json(value) => block.field("json", &readable(value)),
-            RestoredBody::Bytes(bytes) => body(block, bytes),
+        if let Some(json) = json {
+            block.field("json", json);
+        }
+        if let RestoredBody::Bytes(bytes) = &asked.body {
+            body(block, bytes);
         }
     });
     block.items("answers", answers, write_answer);
+    block.line("varying", &LocatedValue::new(Value::Map(varying.values().to_vec())));
 }
 
 fn write_answer(block: &mut YamlBlock, answer: &CassetteAnswer) {
-    let CassetteAnswer { kept, body: bytes, failed, left } = answer;
+    let CassetteAnswer { kept, bytes, body: found, failed, left } = answer;
     let number = |number: u64| LocatedValue::new(Value::Number(number.into()));
     if let Some(details) = failed {
         block.text("failure", &details.failure);
@@ -234,12 +292,18 @@ fn write_answer(block: &mut YamlBlock, answer: &CassetteAnswer) {
         |(name, _): &&(String, String)| !FLEETING.iter().any(|begin| name.starts_with(begin));
     let lasting: Vec<_> = kept.headers.iter().filter(lasting).cloned().collect();
     headers(block, &lasting);
-    match std::str::from_utf8(bytes).ok().and_then(JsonStyle::recognise) {
-        Some((style, value)) => {
-            block.field("json", &value);
+    match found {
+        CassetteBody::Json(style, value) => {
+            block.field("json", value);
             block.text("layout", &style.name());
         }
-        None => body(block, bytes),
+        CassetteBody::Stream(lines, is_crlf) => {
+            block.text("stream", &CassetteBody::stream_text(lines));
+            if *is_crlf {
+                block.text("lines", "crlf");
+            }
+        }
+        CassetteBody::Plain => body(block, bytes),
     }
     match kept.end {
         Some(BodyEnd::BrokenOff) => block.text("end", "broken_off"),
@@ -294,3 +358,7 @@ fn readable(value: &Json) -> LocatedValue {
         }
     })
 }
+
+#[cfg(test)]
+#[path = "cassette_tests.rs"]
+mod tests;

@@ -8,6 +8,7 @@ use retold_wire::{BodyEnd, CALL, Incoming, Rules, Transmission, is_kept};
 use serde_json::json;
 
 use super::Placed;
+use crate::cassette::{CassetteBody, Definitions};
 use crate::error::FileProblem;
 use crate::exchange::{
     TrafficAnswer, TrafficExchange, TrafficQuestion, failed_attempt, headers, method, status,
@@ -32,18 +33,24 @@ pub(crate) fn read(cassette: &LocatedValue, notes: &mut Notes) -> Placed<Cassett
     let whole = |wrong| (None, wrong);
     let version = text(cassette, "retold").map_err(whole)?;
     if version != CASSETTE {
-        let said =
-            format!("a {version}, and this release reads {CASSETTE}: a later release wrote it");
+        let said = format!(
+            "a {version}, and this release reads {CASSETTE}: another release wrote it. Record it again"
+        );
         return Err(whole(FileProblem::Said(said)));
     }
     let rules = rules(cassette).map_err(whole)?;
     let all = list(cassette, "exchanges").map_err(whole)?;
+    let repeated = fields(cassette, "repeated").map_err(whole)?.unwrap_or(&[]);
+    let mut put_back = 0;
     let mut exchanges = Vec::with_capacity(all.len());
     for (at, one) in all.iter().enumerate() {
         let place = format!("exchanges.{at} (line {})", one.line);
-        let exchange =
-            exchange(one, &place, notes).map_err(|wrong| (Some(place.clone()), wrong))?;
-        exchanges.push(exchange);
+        let read = fields(one, "varying").and_then(|varying| {
+            let varying = varying.ok_or(FileProblem::Missing("varying"))?;
+            let mut definitions = Definitions::new(varying, repeated, &mut put_back);
+            exchange(one, &place, &mut definitions, notes)
+        });
+        exchanges.push(read.map_err(|wrong| (Some(place), wrong))?);
     }
     Ok(CassetteFile { exchanges, rules })
 }
@@ -75,6 +82,7 @@ fn rules(cassette: &LocatedValue) -> Result<Rules, FileProblem> {
 fn exchange(
     node: &LocatedValue,
     place: &str,
+    definitions: &mut Definitions<'_>,
     notes: &mut Notes,
 ) -> Result<TrafficExchange, FileProblem> {
     let request = node.get("request").ok_or(FileProblem::Missing("request"))?;
@@ -87,7 +95,10 @@ fn exchange(
     let query =
         request.get("query").map(|_| text(request, "query").map(str::to_owned)).transpose()?;
     let body = match request.get("json") {
-        Some(json) => Bytes::from(json.text_of_json().ok_or_else(|| kind("json", json, "JSON"))?),
+        Some(json) => {
+            let whole = definitions.put_back(json)?;
+            Bytes::from(whole.text_of_json().ok_or_else(|| kind("json", json, "JSON"))?)
+        }
         None => body(request)?,
     };
     let incoming = Incoming {
@@ -99,10 +110,11 @@ fn exchange(
         headers,
         body,
     };
-    let hash = text(node, "hash")?.to_owned();
+    let varying = node.get("varying").ok_or(FileProblem::Missing("varying"))?;
+    let hash = text(varying, "hash")?.to_owned();
     let answers = list(node, "answers")?
         .iter()
-        .map(|one| answer(one, place, notes))
+        .map(|one| answer(one, place, definitions, notes))
         .collect::<Result<_, _>>()?;
     Ok(TrafficExchange {
         place: place.to_owned(),
@@ -131,9 +143,10 @@ pub(super) fn labels(node: &LocatedValue) -> Result<Labels, FileProblem> {
 fn answer(
     node: &LocatedValue,
     place: &str,
+    definitions: &mut Definitions<'_>,
     notes: &mut Notes,
 ) -> Result<TrafficAnswer, FileProblem> {
-    let answer = whole_or_broken(node, place, notes)?;
+    let answer = whole_or_broken(node, place, definitions, notes)?;
     let Some(left) = node.get("client_left") else { return Ok(answer) };
     let after_ms = number(left, "after_ms")?.ok_or(FileProblem::Missing("after_ms"))?;
     Ok(TrafficAnswer::Left { answer: Box::new(answer), after_ms, bytes: number(left, "bytes")? })
@@ -143,6 +156,7 @@ fn answer(
 fn whole_or_broken(
     node: &LocatedValue,
     place: &str,
+    definitions: &mut Definitions<'_>,
     notes: &mut Notes,
 ) -> Result<TrafficAnswer, FileProblem> {
     let status_of = |node| number(node, "status")?.ok_or(FileProblem::Missing("status"));
@@ -164,7 +178,7 @@ fn whole_or_broken(
             end,
             ..Transmission::default()
         };
-        let kept = kept.with_body(&answered_body(node)?, &[], "");
+        let kept = kept.with_body(&answered_body(node, definitions)?, &[], "");
         return Ok(TrafficAnswer::Failed(AttemptDetails {
             attempt: 0,
             error: error.to_owned(),
@@ -177,7 +191,7 @@ fn whole_or_broken(
         }));
     }
     let status = status(status_of(node)?)?;
-    let (headers, body) = (headers_of(node, place, notes)?, answered_body(node)?);
+    let (headers, body) = (headers_of(node, place, notes)?, answered_body(node, definitions)?);
     Ok(match node.get("end").map(body_end).transpose()? {
         Some(BodyEnd::ClientLeft) => TrafficAnswer::Heard { status, headers, body },
         _ => TrafficAnswer::Http { status, headers, body },
@@ -199,16 +213,28 @@ fn number(node: &LocatedValue, name: &'static str) -> Result<Option<u64>, FilePr
 }
 
 /// The body of an answer, in the layout in which it came.
-fn answered_body(node: &LocatedValue) -> Result<Bytes, FileProblem> {
-    match node.get("json") {
-        Some(json) => {
-            let layout = text(node, "layout")?;
-            let unknown =
-                || FileProblem::Value { what: "a layout of JSON", found: layout.to_owned() };
-            Ok(Bytes::from(JsonStyle::by_name(layout).ok_or_else(unknown)?.text(json)))
-        }
-        None => body(node),
+fn answered_body(
+    node: &LocatedValue,
+    definitions: &mut Definitions<'_>,
+) -> Result<Bytes, FileProblem> {
+    if let Some(json) = node.get("json") {
+        let layout = text(node, "layout")?;
+        let unknown = || FileProblem::Value { what: "a layout of JSON", found: layout.to_owned() };
+        let style = JsonStyle::by_name(layout).ok_or_else(unknown)?;
+        return Ok(Bytes::from(style.text(&definitions.put_back(json)?)));
     }
+    if node.get("stream").is_none() {
+        return body(node);
+    }
+    let lines = node.get("lines").map(|_| text(node, "lines")).transpose()?;
+    match lines {
+        None | Some("crlf") => {}
+        Some(other) => {
+            return Err(FileProblem::Value { what: "an end of lines", found: other.to_owned() });
+        }
+    }
+    let whole = CassetteBody::stream_bytes(text(node, "stream")?, lines.is_some(), definitions)?;
+    Ok(Bytes::from(whole))
 }
 
 fn headers_of(
@@ -245,6 +271,15 @@ fn text<'a>(node: &'a LocatedValue, name: &'static str) -> Result<&'a str, FileP
 fn list<'a>(node: &'a LocatedValue, name: &'static str) -> Result<&'a [LocatedValue], FileProblem> {
     let found = node.get(name).ok_or(FileProblem::Missing(name))?;
     found.list().ok_or_else(|| kind(name, found, "a list"))
+}
+
+/// A field that is a mapping, if it is there.
+fn fields<'a>(
+    node: &'a LocatedValue,
+    name: &'static str,
+) -> Result<Option<&'a [(String, LocatedValue)]>, FileProblem> {
+    let found = node.get(name);
+    found.map(|found| found.map().ok_or_else(|| kind(name, found, "a mapping"))).transpose()
 }
 
 fn kind(field: &'static str, found: &LocatedValue, due: &'static str) -> FileProblem {

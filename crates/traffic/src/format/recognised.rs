@@ -61,7 +61,8 @@ impl<'a> Beginning<'a> {
             ),
             Format::Llm => (is_sqlite(self.bytes), "it is not an SQLite file"),
             Format::Cassette => (
-                self.has("retold") && self.has("exchanges"),
+                // Its exchanges may be further away than the beginning.
+                self.has("retold") && (self.has("exchanges") || self.has("repeated")),
                 "it has no \"retold\" and \"exchanges\"",
             ),
             Format::Vcrpy => {
@@ -185,7 +186,8 @@ mod tests {
                 Some(Format::Nock),
             ),
             (r#"[{"scope": {"method": 1, "path": 2}}]"#, None),
-            ("# Recorded\nretold: cassette 1\nexchanges:\n- hash: a", Some(Format::Cassette)),
+            ("# Recorded\nretold: cassette 2\nexchanges:\n- call: a", Some(Format::Cassette)),
+            ("retold: cassette 2\nrepeated:\n  user-1: a", Some(Format::Cassette)),
             (r#"{"resourceSpans":[{"resource":{"attributes":["#, Some(Format::Otlp)),
             (r#"[{"resourceLogs": [], "#, Some(Format::Otlp)),
             ("hello", None),

@@ -2,6 +2,7 @@
 
 mod pending;
 mod review;
+mod words;
 
 use crate::error::{CliError, Status};
 use crate::global::Global;

@@ -9,6 +9,7 @@ use retold_traffic::{Format, Options};
 use serde_json::json;
 
 use super::pending::{PendingCassette, nearest_folder, waiting_in};
+use super::words;
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::output::{Output, count_of};
@@ -16,7 +17,7 @@ use crate::output::{Output, count_of};
 /// Go through the cassettes that `pytest --retold=drift` found to differ, and accept or reject each.
 ///
 /// Such a run asks the real APIs, leaves the cassettes as they are, and keeps what it was answered in pytest's cache. This
-/// shows each difference and reads a line: `a` accepts it (the cassette is replaced), `r` rejects it (the new answers are
+/// shows the texts and tool calls that differ, and how many other lines do (`--json` has all of them), and reads a line: `a` accepts it (the cassette is replaced), `r` rejects it (the new answers are
 /// deleted), `s` leaves it for later, and `q` leaves all others. Exit code 1 if any are left.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -67,8 +68,9 @@ pub(crate) fn run(args: Args, _: &Global, output: &Output) -> Result<Status, Cli
     for (at, waiting) in pending.iter().enumerate() {
         let name = waiting.cassette.display().to_string();
         let diff = unified_diff(&waiting.before()?, &waiting.now()?, [&name, "asked now"]);
+        let shown = words::difference(&waiting.cassette, &waiting.waits_at, &diff)?;
         if !output.is_json() {
-            output.text(&diff)?;
+            output.text(shown.as_ref().unwrap_or(&diff))?;
         }
         let verdict = match for_all {
             _ if all_left => ReviewVerdict::Left,

@@ -18,8 +18,10 @@ use crate::global::Global;
 use crate::limits::BudgetArgs;
 use crate::redaction;
 use crate::run_id::new_run_id;
+use crate::runs::changes::{place_of, question_of};
 use crate::runs::continuation;
 use crate::select::{self, RunSelection};
+use retold::audit::Target;
 use retold::escaping::printable;
 use retold::event::{ForkedFrom, RunStarted};
 use retold::id::RunId;
@@ -241,6 +243,9 @@ pub(crate) struct ProgramFork<'a> {
     pub(crate) name: Option<String>,
     pub(crate) matching: &'a MatchingArgs,
     pub(crate) retry_failed: bool,
+    /// The places of which it shares what is before, and whose answer it does not share.
+    pub(crate) at: Option<&'a Target>,
+    pub(crate) without: Option<&'a Target>,
 }
 
 /// Records a new run of a program that shares what another has.
@@ -251,7 +256,7 @@ pub(crate) fn fork(
     command: ProgramCommand,
     global: &Global,
 ) -> Result<Status, CliError> {
-    let ProgramFork { of, name, matching, retry_failed } = fork;
+    let ProgramFork { of, name, matching, retry_failed, at, without } = fork;
     let budget = budget.budget()?;
     let RunSelection { log, run: parent } = select::run(global, of)?;
     let (settings, rules) = settings_of(&log, parent, &redaction::keys(&global.log)?, |_| {
@@ -266,7 +271,12 @@ pub(crate) fn fork(
     let unnamed = |it: UnnamedServers| it.error("fork", parent, &settings, &flags, &command.words);
     let ProgramDestinations { upstreams, names, hosts, urls } = named.map_err(unnamed)?;
     select::sound(&log, parent, "nothing was recorded")?;
-    let samples = Samples::to_continue(&log, parent, &rules, retry_failed)?;
+    let mut reader = log.reader()?;
+    let before = place_of(at, reader.as_mut(), parent, global.studies)?;
+    let without = question_of(without, reader.as_mut(), parent, global.studies)?;
+    drop(reader);
+    let forked = ForkedFrom { before, retry_failed, run: parent, without };
+    let samples = Samples::to_fork(&log, forked, &rules)?;
     let settings = ProgramSettings {
         command: words_to_record(&command, &rules),
         imported: None,
@@ -278,7 +288,6 @@ pub(crate) fn fork(
         rules: rules.as_recorded().clone(),
         shared: settings.shared || matching.shared,
     };
-    let forked = ForkedFrom { before: None, retry_failed, run: parent };
     let program = Program {
         log,
         run: new_run_id()?,

@@ -146,7 +146,8 @@ fn run(
             drop(reader);
             let seat = seat_at(&terminal, play, &changed.experiment);
             let (before, retry_failed, settings) = (None, false, changed);
-            let forking = Forking { selected, before, settings, retry_failed, model, seat };
+            let forking =
+                Forking { selected, before, without: None, settings, retry_failed, model, seat };
             fork::fork(forking, global, output)
         }
     }?;
