@@ -30,6 +30,7 @@ pub mod scripted;
 mod seats;
 #[cfg(feature = "openai")]
 mod secrets;
+mod service_tier;
 pub mod simulated;
 mod throttle;
 mod timeouts;
@@ -66,6 +67,7 @@ pub use scripted::ScriptedModel;
 pub use seats::Seats;
 #[cfg(feature = "openai")]
 pub use secrets::{STRUCK, Secrets, command_without_keys};
+pub use service_tier::ServiceTier;
 pub use throttle::{EMBEDDINGS_TOGETHER, Limits, Permit, SettingError, Throttle};
 pub(crate) use timeouts::{TimeIsUp, within};
 pub use unreadable::{UNREADABLE, Unreadable};

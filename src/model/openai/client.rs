@@ -1,5 +1,6 @@
 //! One POST: bytes out, a reply or a failure in.
 
+use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -11,7 +12,7 @@ use super::reply::{HttpReply, LONGEST_ERROR};
 use super::settings::{Endpoint, OpenAiError, OpenAiSettings};
 use crate::escaping::printable;
 use crate::model::providers::ModelList;
-use crate::model::{Failure, FailureKind, TimeIsUp, within};
+use crate::model::{Failure, FailureKind, ServiceTier, TimeIsUp, within};
 use crate::values::{MOST_VALUES, too_many};
 
 /// The longest accepted answer: models write less than a fiftieth of it, and a batch of vectors
@@ -40,18 +41,25 @@ pub(super) struct HttpClient {
     long_answers: Semaphore,
     /// Sent with every request.
     headers: HeaderMap,
+    /// The field and the tier of service that are sent with every chat.
+    tier: Option<(&'static str, ServiceTier)>,
 }
 
-/// The header that has the key, if it is not `Authorization`, and other headers of an API.
+/// What an API wants besides a request: the header that has the key, if it is not `Authorization`, other headers, and the field of a tier.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Headers {
+pub(super) struct Surroundings {
     pub(super) key: Option<&'static str>,
     pub(super) others: &'static [(&'static str, &'static str)],
+    /// The field of a request that has the tier of service, if the API has one.
+    pub(super) tier: Option<&'static str>,
 }
 
 impl HttpClient {
-    pub(super) fn new(settings: &OpenAiSettings, headers: Headers) -> Result<Self, OpenAiError> {
-        let endpoint = Endpoint::new(&settings.base_url, settings.key.as_ref(), headers.key)?;
+    pub(super) fn new(
+        settings: &OpenAiSettings,
+        around: Surroundings,
+    ) -> Result<Self, OpenAiError> {
+        let endpoint = Endpoint::new(&settings.base_url, settings.key.as_ref(), around.key)?;
         if settings.timeout.is_zero() {
             return Err(OpenAiError::NoTimeout);
         }
@@ -71,12 +79,25 @@ impl HttpClient {
         }
         let http = builder.build().map_err(|e| OpenAiError::Client(innermost(&e.without_url())))?;
         let long_answers = Semaphore::new(LONG_ANSWERS);
-        let others = headers
+        let others = around
             .others
             .iter()
             .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
         let headers = others.collect();
-        Ok(HttpClient { http, endpoint, timeout: settings.timeout, long_answers, headers })
+        let tier = around.tier.zip(settings.tier);
+        Ok(HttpClient { http, endpoint, timeout: settings.timeout, long_answers, headers, tier })
+    }
+
+    /// A chat as it is sent: in the tier of service of this client, unless it names one itself.
+    pub(super) fn in_tier<'b>(&self, body: &'b Value) -> Cow<'b, Value> {
+        match (self.tier, body) {
+            (Some((field, tier)), Value::Object(fields)) if !fields.contains_key(field) => {
+                let mut sent = fields.clone();
+                sent.insert(field.to_owned(), tier.as_str().into());
+                Cow::Owned(Value::Object(sent))
+            }
+            _ => Cow::Borrowed(body),
+        }
     }
 
     /// Sends a body and waits for the whole reply, within the time limit of one attempt.

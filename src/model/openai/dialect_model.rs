@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
-use super::client::{Headers, HttpClient};
+use super::client::{HttpClient, Surroundings};
 use super::model::OpenAi;
 use super::settings::{OpenAiError, OpenAiSettings};
 use crate::model::providers::{
@@ -42,8 +42,12 @@ pub fn at_server(
     Ok(match access.translation {
         None => Arc::new(OpenAi::new(settings)?),
         Some(translation) => {
-            let headers = Headers { key: access.key_header, others: access.headers };
-            let client = HttpClient::new(&settings, headers)?;
+            let around = Surroundings {
+                key: access.key_header,
+                others: access.headers,
+                tier: access.tier_field,
+            };
+            let client = HttpClient::new(&settings, around)?;
             Arc::new(DialectModel { client, access, translation, dialect: asked_by(access) })
         }
     })
@@ -63,7 +67,7 @@ impl DialectModel {
     async fn chat(&self, request: &Request) -> Result<Response, Failure> {
         let rejected = |error: NotPosted| Failure::new(FailureKind::Rejected, error.to_string());
         let PostedRequest { path, body } = self.translate(request).map_err(rejected)?;
-        let reply = self.client.post(&path, &body).await?;
+        let reply = self.client.post(&path, &self.client.in_tier(&body)).await?;
         let secrets = &self.client.endpoint.secrets;
         reply.into_body(secrets)?.into_answer_of(self.dialect, secrets)
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 
 use super::batch::Batcher;
-use super::client::{Headers, HttpClient};
+use super::client::{HttpClient, Surroundings};
 use super::settings::{OpenAiError, OpenAiSettings};
 use crate::model::providers::ModelList;
 use crate::model::{Ask, Failure, Model, ModelInfo, Response};
@@ -27,12 +27,16 @@ impl OpenAi {
     /// # Errors
     /// [`OpenAiError`] if the settings cannot be used.
     pub fn new(settings: OpenAiSettings) -> Result<Self, OpenAiError> {
-        let client = Arc::new(HttpClient::new(&settings, Headers::default())?);
+        let around = Surroundings { tier: Some("service_tier"), ..Surroundings::default() };
+        let client = Arc::new(HttpClient::new(&settings, around)?);
         Ok(OpenAi { batcher: Batcher::new(client.clone()), client })
     }
 
     async fn chat(&self, request: &Request) -> Result<Response, Failure> {
-        let reply = self.client.post(&["chat", "completions"], request.body()).await?;
+        let reply = self
+            .client
+            .post(&["chat", "completions"], &self.client.in_tier(request.body()))
+            .await?;
         let secrets = &self.client.endpoint.secrets;
         reply.into_body(secrets)?.into_response(secrets)
     }

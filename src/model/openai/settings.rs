@@ -8,8 +8,8 @@ use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::model::NamedUrl;
 use crate::model::secrets::Secrets;
+use crate::model::{NamedUrl, ServiceTier};
 
 /// The address, the key, and how long one attempt may take.
 #[derive(Clone)]
@@ -21,18 +21,21 @@ pub struct OpenAiSettings {
     pub key: Option<SecretString>,
     /// How long one attempt may take, from connecting to the last byte.
     pub timeout: Duration,
+    /// The tier of service that chats are asked in; `None` for the provider's usual one.
+    pub tier: Option<ServiceTier>,
 }
 
 impl fmt::Debug for OpenAiSettings {
     /// Hides the key, and any secret in the base URL.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let OpenAiSettings { base_url, key, timeout } = self;
+        let OpenAiSettings { base_url, key, timeout, tier } = self;
         let host =
             Url::parse(base_url.as_str()).ok().and_then(|url| url.host_str().map(str::to_owned));
         f.debug_struct("OpenAiSettings")
             .field("host", &host)
             .field("key", key)
             .field("timeout", timeout)
+            .field("tier", tier)
             .finish()
     }
 }
@@ -266,6 +269,7 @@ mod tests {
             base_url: NamedUrl::from_user("https://u:hunter2@example.org/v1?key=q5ecre7"),
             key: Some("sk-5ecre7".into()),
             timeout: Duration::from_secs(1),
+            tier: None,
         };
         let shown = format!("{settings:?}");
         assert!(!shown.contains("hunter2") && !shown.contains("5ecre7"), "{shown}");

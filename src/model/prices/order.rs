@@ -38,6 +38,8 @@ pub struct Destinations {
     models: BTreeMap<String, String>,
     /// Of all other requests.
     others: Option<String>,
+    /// The tier of service that the run asks for.
+    tier: Option<String>,
     is_batch: bool,
 }
 
@@ -61,6 +63,9 @@ impl Destinations {
             let hosts = urls.filter_map(|(name, url)| Some((name.clone(), host_of(url.as_str()?))));
             self.upstreams.extend(hosts);
         }
+        if let Some(tier) = settings["runtime"]["model"]["tier"].as_str() {
+            self.tier = Some(tier.to_owned());
+        }
         // Several servers are recorded in one text: that of all others, then each model with its own.
         for part in model["source"].as_str().unwrap_or_default().split("; ") {
             match part.rsplit_once(": ") {
@@ -79,7 +84,7 @@ impl Destinations {
         let order = Order {
             model: request.model().map(str::to_owned),
             host: body["http"]["upstream"].as_str().map(|upstream| self.host_of_upstream(upstream)),
-            service: body["service_tier"].as_str().map(str::to_owned),
+            service: body["service_tier"].as_str().or(self.tier.as_deref()).map(str::to_owned),
             is_batch: self.is_batch,
         };
         if order.host.is_some() { order } else { self.ordered(&order) }

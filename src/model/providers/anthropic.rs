@@ -37,6 +37,7 @@ static STUDY: StudyAccess = StudyAccess {
     provider: &ANTHROPIC,
     key_header: Some("x-api-key"),
     headers: &[("anthropic-version", "2023-06-01")],
+    tier_field: None,
     translation: Some(translate),
     names: &["claude-*"],
     list: ModelList { path: &["v1", "models"], page: Some(("limit", "1000")) },

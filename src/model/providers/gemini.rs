@@ -34,6 +34,7 @@ static STUDY: StudyAccess = StudyAccess {
     provider: &GEMINI,
     key_header: Some("x-goog-api-key"),
     headers: &[],
+    tier_field: Some("serviceTier"),
     translation: Some(translate),
     names: &["gemini-*", "gemma-*", "learnlm-*"],
     list: ModelList { path: &["v1beta", "models"], page: Some(("pageSize", "1000")) },

@@ -90,6 +90,7 @@ static STUDY: StudyAccess = StudyAccess {
     provider: &OPENAI,
     key_header: None,
     headers: &[],
+    tier_field: Some("service_tier"),
     translation: None,
     names: &[
         "gpt-3.*",

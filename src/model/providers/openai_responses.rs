@@ -23,6 +23,7 @@ static STUDY: StudyAccess = StudyAccess {
     provider: &OPENAI,
     key_header: None,
     headers: &[],
+    tier_field: Some("service_tier"),
     translation: Some(translate),
     names: &[],
     list: ModelList { path: &["models"], page: None },

@@ -17,6 +17,8 @@ pub struct StudyAccess {
     pub key_header: Option<&'static str>,
     /// Other headers that each request needs, with names in lower case.
     pub headers: &'static [(&'static str, &'static str)],
+    /// The field of a request that has its tier of service; `None` if it has no tier that is cheaper and slower.
+    pub tier_field: Option<&'static str>,
     /// How a chat is translated; `None` if requests are posted as a study writes them, which is as chat
     /// completions and embeddings.
     pub translation: Option<Translation>,

@@ -93,6 +93,7 @@ mod streaming;
 mod strict_apis;
 mod study_names;
 mod templates;
+mod tiers;
 mod tls;
 mod unusual_names;
 mod unwritable;

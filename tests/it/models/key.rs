@@ -101,7 +101,7 @@ fn a_password_and_a_query_of_the_base_url_are_not_shown() {
     let server = Server::handler(|request| Reply::new(400, format!("{request:?}")));
     let base_url = format!("http://alice:hunter2%21@{}/v1/?api-key=q5ecre7query", server.address());
     let base_url = NamedUrl::from_user(base_url);
-    let settings = OpenAiSettings { base_url, key: None, timeout: PATIENCE };
+    let settings = OpenAiSettings { base_url, key: None, timeout: PATIENCE, tier: None };
     let model = OpenAi::new(settings).unwrap();
     let failure = block_on(ask(&model, &chat("2 + 2?"), 0)).unwrap_err();
     let sent = &server.received()[0];
@@ -115,7 +115,8 @@ fn a_password_and_a_query_of_the_base_url_are_not_shown() {
     let (base_url, _reserved) = nobody();
     let base_url = format!("{}?api-key=q5ecre7query", base_url.replace("//", "//alice:hunter2@"));
     let base_url = NamedUrl::from_user(base_url);
-    let model = OpenAi::new(OpenAiSettings { base_url, key: None, timeout: PATIENCE }).unwrap();
+    let model =
+        OpenAi::new(OpenAiSettings { base_url, key: None, timeout: PATIENCE, tier: None }).unwrap();
     let failure = block_on(ask(&model, &chat("2 + 2?"), 0)).unwrap_err();
     for secret in ["hunter2", "q5ecre7query"] {
         assert!(!format!("{failure:?}").contains(secret), "{failure}");

@@ -128,7 +128,7 @@ fn slow_answers() {
 fn nobody_listens() {
     let (base_url, _reserved) = nobody();
     let base_url = NamedUrl::from_user(base_url);
-    let settings = OpenAiSettings { base_url, key: None, timeout: PATIENCE };
+    let settings = OpenAiSettings { base_url, key: None, timeout: PATIENCE, tier: None };
     let model = OpenAi::new(settings).unwrap();
     let failure = block_on(ask(&model, &chat("2 + 2?"), 0)).unwrap_err();
     assert_eq!(failure.kind, FailureKind::Connection);

@@ -29,8 +29,13 @@ fn openai(server: &Server) -> OpenAi {
 
 fn openai_within(server: &Server, timeout: Duration) -> OpenAi {
     let key = Some(KEY.into());
-    OpenAi::new(OpenAiSettings { base_url: NamedUrl::from_user(server.base_url()), key, timeout })
-        .unwrap()
+    OpenAi::new(OpenAiSettings {
+        base_url: NamedUrl::from_user(server.base_url()),
+        key,
+        timeout,
+        tier: None,
+    })
+    .unwrap()
 }
 
 fn chat(text: &str) -> Request {

@@ -15,7 +15,7 @@ use retold::encoding::read_by_hand;
 use retold::escaping::printable;
 use retold::event::RunStarted;
 use retold::model::openai::{OpenAiError, OpenAiSettings, at_server};
-use retold::model::{Answerer, ByName, NamedUrl};
+use retold::model::{Answerer, ByName, NamedUrl, ServiceTier};
 use retold::prompt::Api;
 use retold_study::config::{
     AnswersFile, ApiKind, EndpointConfig, KeyVariable, ModelConfig, ModelKind, Runtime,
@@ -26,12 +26,12 @@ use retold_study::study::StudySettings;
 impl ModelArgs {
     /// The servers: the one at the base URL, and those for single models.
     pub(super) fn servers(&self, runtime: &Runtime, api: ApiKind) -> Result<Answerer, CliError> {
-        let ModelConfig { base_url, endpoints, .. } = &runtime.model;
-        let timeout = runtime.limits.timeout();
+        let ModelConfig { base_url, endpoints, tier, .. } = &runtime.model;
+        let timeout = runtime.limits_in_tier().timeout();
         let unnamed = || unnamed_servers(&runtime.model, api);
         let base_url = named_url(base_url, api).map_err(|_| unnamed())?;
         let key = self.key(&base_url, api)?;
-        let others = server(api, base_url, key, timeout)?;
+        let others = server(api, base_url, key, timeout, *tier)?;
         if endpoints.is_empty() {
             return others.ok_or_else(|| {
                 let variable = api.access().provider.keys.first().unwrap_or(&"OPENAI_API_KEY");
@@ -57,7 +57,7 @@ impl ModelArgs {
                 })?),
             };
             let wrong = |e: OpenAiError| CliError::usage(format!("the endpoint of {shown:?}: {e}"));
-            let model = server(*kind, base_url, key, timeout).map_err(wrong)?;
+            let model = server(*kind, base_url, key, timeout, *tier).map_err(wrong)?;
             let model = model.ok_or_else(|| {
                 CliError::usage(format!("no API key for the endpoint of {shown:?}"))
                     .hint("name the variable that has the key: `key` in the config, or --endpoint-key MODEL=VARIABLE")
@@ -162,9 +162,10 @@ fn server(
     base_url: NamedUrl,
     key: Option<SecretString>,
     timeout: Duration,
+    tier: Option<ServiceTier>,
 ) -> Result<Option<Answerer>, OpenAiError> {
     let keyless = key.is_none();
-    let settings = OpenAiSettings { base_url, key, timeout };
+    let settings = OpenAiSettings { base_url, key, timeout, tier };
     let model = at_server(api.access(), settings)?;
     let local = model.info().source.is_some_and(|s| is_local(&s));
     Ok((local || !keyless).then_some(model))

@@ -188,7 +188,7 @@ fn wrong_limits(e: SettingError) -> CliError {
 /// How fast a run asks.
 fn limits_of(session: &StudyExecution, global: &Global) -> Limits {
     let StudyExecution { started, settings, .. } = session;
-    let mut limits = settings.runtime.limits;
+    let mut limits = settings.runtime.limits_in_tier();
     if is_played(global.studies, &started.experiment, &settings.experiment) {
         // A person may take all day. Models keep the limit that they were created with.
         limits.timeout_seconds = 86_400.0;

@@ -11,7 +11,7 @@ use super::kinds::{ApiKind, ModelKind};
 use super::named::{AnswersFile, BaseUrl, KeyVariable};
 use super::wrong::{ConfigProblem, figure};
 use super::yaml::relative_to;
-use retold::model::{Limits, NamedUrl, RetryPolicy};
+use retold::model::{Limits, NamedUrl, RetryPolicy, ServiceTier};
 use retold::prompt::{ChatRequest, Message, Request, Role};
 
 /// How often the simulated model misbehaves: shares from 0 to 1.
@@ -80,6 +80,9 @@ pub struct ModelConfig {
     /// For models at a server: other servers, by the model name in requests.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub endpoints: BTreeMap<String, EndpointConfig>,
+    /// For models at a server: the tier of service, if it is not the usual one. It is not part of any prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tier: Option<ServiceTier>,
     /// For `scripted`: the exchanges file, relative to the config if such a file exists, otherwise
     /// to the working directory.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,6 +99,7 @@ impl Default for ModelConfig {
             kind: ModelKind::Simulated,
             base_url: BaseUrl::BuiltIn,
             endpoints: BTreeMap::new(),
+            tier: None,
             answers: None,
             rates: Rates::default(),
             latency_ms: 0.0,
@@ -134,9 +138,15 @@ impl ModelConfig {
     pub fn check(&self, group: &str) -> Result<(), ConfigProblem> {
         let wrong =
             |key: &str, message: &str| Err(ConfigProblem::new(&format!("{group}.{key}"), message));
-        let ModelConfig { kind, base_url: _, endpoints, answers, rates, latency_ms } = self;
+        let ModelConfig { kind, base_url: _, endpoints, tier, answers, rates, latency_ms } = self;
         if endpoints.keys().any(|name| name.trim().is_empty()) {
             return wrong("endpoints", "the name of an endpoint is the model that it answers for");
+        }
+        if let (Some(tier), Some(api)) = (tier, kind.api())
+            && api.access().tier_field.is_none()
+        {
+            let (tier, kind) = (tier.as_str(), kind.as_str());
+            return wrong("tier", &format!("{kind} has no tier {tier}: OpenAI and Gemini have"));
         }
         let Rates { malformed, malformed_kinds, truncated, rate_limited, server_error, failure } =
             rates;
@@ -255,6 +265,17 @@ pub struct Runtime {
 const SIMULATED_WAIT: f64 = 0.01;
 
 impl Runtime {
+    /// How fast to ask in the tier of service: an attempt in a slow one may take longer, unless the config says how long.
+    pub fn limits_in_tier(&self) -> Limits {
+        let usual = Limits::default().timeout_seconds;
+        match self.model.tier {
+            Some(tier) if self.limits.timeout_seconds.total_cmp(&usual).is_eq() => {
+                Limits { timeout_seconds: tier.timeout_seconds(), ..self.limits }
+            }
+            _ => self.limits,
+        }
+    }
+
     /// There is no reason to wait for the simulated model, whatever the settings say about a real
     /// one.
     pub(crate) fn without_needless_waits(&mut self) {
