@@ -30,6 +30,9 @@ pub struct Transmission {
     pub end: Option<BodyEnd>,
     /// The headers that are kept.
     pub headers: Vec<(String, String)>,
+    /// Where each URL in the body leads that a client may ask next, as `/UPSTREAM/PATH`, or `None` for one elsewhere.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leads: Vec<Option<String>>,
     /// Whether a key was in the body, and was replaced: one of the request by asterisks, one that the answer brings by `[key]`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub masked: bool,
