@@ -4,7 +4,6 @@ use retold::model::providers::try_read;
 
 use crate::framing::{Framing, Splitter, data};
 use crate::limits::MOST_CHUNKS;
-use crate::transmission::Transmission;
 use crate::wire_request::WireRequest;
 
 /// How many blanks before an answer are taken for a sign of life.
@@ -76,8 +75,8 @@ impl Arriving {
     }
 }
 
-/// Whether an answer says that it is JSON.
-pub(crate) fn is_json(kept: &Transmission) -> bool {
-    let kind = kept.content_type().split(';').next().unwrap_or("").trim();
+/// Whether a content type is JSON.
+pub(crate) fn is_json(content_type: &str) -> bool {
+    let kind = content_type.split(';').next().unwrap_or("").trim();
     kind.eq_ignore_ascii_case("application/json")
 }

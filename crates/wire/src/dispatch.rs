@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hyper::Response;
 use hyper::body::Incoming as IncomingBody;
-use hyper::http::{HeaderMap, Method, header};
+use hyper::http::Method;
 use retold::log::LogError;
 use retold::model::providers::{self, Problem};
 use retold::run::OverBudget;
@@ -20,8 +20,9 @@ use crate::outlet::{Outgoing, Outlet};
 use crate::refusal::{closing, end_of_run, rejection};
 use crate::replay_queue::ReplayTurn;
 use crate::session::Session;
+use crate::websocket::{Upgrade, UpstreamSocket, is_an_upgrade};
 use crate::wire_request::WireRequest;
-use crate::{play, relay};
+use crate::{play, relay, websocket};
 
 /// Reads the body of a request, and answers it.
 pub(crate) async fn ask(
@@ -29,16 +30,21 @@ pub(crate) async fn ask(
     mut incoming: Incoming,
     body: IncomingBody,
     bodies: &Bodies,
+    upgrade: Option<Upgrade>,
 ) -> Response<Outgoing> {
     if is_an_upgrade(&incoming.headers) {
-        let said = "retold does not record WebSockets or other upgraded connections";
+        if let Some(upgrade) = upgrade.filter(|_| websocket::is_recorded(&incoming)) {
+            return websocket::accept(session, incoming, upgrade);
+        }
+        let said = "retold does not record WebSockets or other upgraded connections, such as realtime audio: \
+             only WebSockets of the Responses API";
         let answer = refuse(&session, incoming, problem(426, "retold_upgrade", said)).await;
         return answer_unread(body, answer).await;
     }
     let (status, code, said) = match bodies.whole(body, session.longest_body).await {
         Ok(body) => {
-            incoming.body = body;
-            return answer(session, incoming).await;
+            incoming.body = session.handed_urls.take_back(body);
+            return answer(session, incoming, None).await;
         }
         Err(Unread::TooLong) => {
             let said = format!(
@@ -65,15 +71,12 @@ pub(crate) async fn ask(
     closing(refuse(&session, incoming, problem(status, code, &said)).await)
 }
 
-fn is_an_upgrade(headers: &HeaderMap) -> bool {
-    let connection = headers.get(header::CONNECTION).and_then(|value| value.to_str().ok());
-    let upgrades = connection.is_some_and(|value| value.to_ascii_lowercase().contains("upgrade"));
-    // A client that offers HTTP/2 on the same connection is served without it.
-    upgrades && headers.get(header::UPGRADE).is_some_and(|value| value != "h2c")
-}
-
-/// Answers a request.
-async fn answer(session: Arc<Session>, mut incoming: Incoming) -> Response<Outgoing> {
+/// Answers a request, or a frame that asks, whose upstream may have a WebSocket already.
+pub(crate) async fn answer(
+    session: Arc<Session>,
+    mut incoming: Incoming,
+    socket: Option<Arc<UpstreamSocket>>,
+) -> Response<Outgoing> {
     let Some(working) = session.begin_request() else {
         return end_of_run(providers::at(&incoming.path));
     };
@@ -122,7 +125,7 @@ async fn answer(session: Arc<Session>, mut incoming: Incoming) -> Response<Outgo
             }
             let (waiting, answer) = Outlet::channel();
             // The answer is read to its end even if the client leaves.
-            tokio::spawn(relay::relay(session, working, incoming, asked, ticket, waiting));
+            tokio::spawn(relay::relay(session, working, incoming, socket, asked, ticket, waiting));
             answer.await.unwrap_or_else(|_| {
                 rejection(dialect, 500, "retold_error", "retold lost this request: this is a bug")
             })

@@ -47,11 +47,11 @@ pub(crate) fn json_header() -> Vec<(String, String)> {
 }
 
 /// The head that a client gets: that of the upstream.
-pub(crate) fn head(response: &reqwest::Response) -> Parts {
+pub(crate) fn head(status: StatusCode, sent: &HeaderMap) -> Parts {
     let (mut parts, ()) = Response::new(()).into_parts();
-    parts.status = response.status();
+    parts.status = status;
     let mut headers = HeaderMap::new();
-    for (name, value) in response.headers() {
+    for (name, value) in sent {
         if is_forwarded(name) && name != header::CONTENT_ENCODING {
             headers.append(name.clone(), value.clone());
         }
@@ -94,10 +94,17 @@ pub(crate) fn response_of(kept: &Transmission, body: Bytes) -> Response<Outgoing
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReplayMark;
 
+/// Where the URLs in a recorded body lead: an extension of the response.
+#[derive(Debug, Clone)]
+pub(crate) struct RecordedLeads(pub(crate) Vec<Option<String>>);
+
 /// An answer with a recorded head.
 pub(crate) fn response_with(kept: &Transmission, body: Outgoing) -> Response<Outgoing> {
     let mut response = Response::new(body);
     response.extensions_mut().insert(ReplayMark);
+    if !kept.leads.is_empty() {
+        response.extensions_mut().insert(RecordedLeads(kept.leads.clone()));
+    }
     *response.status_mut() = StatusCode::from_u16(kept.status).unwrap_or(StatusCode::BAD_GATEWAY);
     for (name, value) in &kept.headers {
         // A recording may come from anywhere.

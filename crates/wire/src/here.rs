@@ -1,4 +1,4 @@
-//! How a client addresses retold, and the headers of answers as it gets them.
+//! How a client addresses retold, and the URLs in answers as it gets them.
 
 use std::sync::Arc;
 
@@ -56,34 +56,44 @@ impl Here {
             }
         }
         translate_all(response.headers_mut(), |name, url| {
-            if is_path(url) {
-                return Some(self.at(url));
-            }
-            let url = match self.elsewhere(url) {
-                Leads::Here => return None,
-                Leads::Elsewhere(url) => Some(url),
-                Leads::Unknown => None,
-            };
-            // A transport that sends us all requests sends us this one, too.
-            if is_recorded && self.asked.is_none() {
-                let known = url.as_ref().zip(session.upstreams.as_ref());
-                if let Some(path) = known.and_then(|(url, all)| all.place_of(url, "")) {
-                    return Some(self.at(&path));
-                }
-                let (host, rest) =
-                    url.as_ref().map_or((UNREADABLE.to_owned(), String::new()), |url| {
-                        let query =
-                            url.query().map_or_else(String::new, |query| format!("?{query}"));
-                        (host_of(url), format!("{}{query}", url.path()))
-                    });
-                return Some(format!("{}/{ELSEWHERE}/{host}{rest}", self.base));
-            }
-            let host = url.as_ref().map_or_else(|| UNREADABLE.replace('-', " "), host_of);
-            if redirects || !ABOUT.contains(&name.as_str()) {
-                session.counts.note_host(printable(&host, 100));
-            }
-            None
+            let is_followed = redirects || !ABOUT.contains(&name.as_str());
+            self.lead(url, is_recorded, is_followed, session)
         });
+    }
+
+    /// A URL in an answer, or a path inside, as the client gets it; `None` if that is as it is.
+    pub(crate) fn lead(
+        &self,
+        url: &str,
+        is_recorded: bool,
+        is_followed: bool,
+        session: &Session,
+    ) -> Option<String> {
+        if is_path(url) {
+            return Some(self.at(url));
+        }
+        let url = match self.elsewhere(url) {
+            Leads::Here => return None,
+            Leads::Elsewhere(url) => Some(url),
+            Leads::Unknown => None,
+        };
+        // A transport that sends us all requests sends us this one, too.
+        if is_recorded && self.asked.is_none() {
+            let known = url.as_ref().zip(session.upstreams.as_ref());
+            if let Some(path) = known.and_then(|(url, all)| all.place_of(url, "")) {
+                return Some(self.at(&path));
+            }
+            let (host, rest) = url.as_ref().map_or((UNREADABLE.to_owned(), String::new()), |url| {
+                let query = url.query().map_or_else(String::new, |query| format!("?{query}"));
+                (host_of(url), format!("{}{query}", url.path()))
+            });
+            return Some(format!("{}/{ELSEWHERE}/{host}{rest}", self.base));
+        }
+        let host = url.as_ref().map_or_else(|| UNREADABLE.replace('-', " "), host_of);
+        if is_followed {
+            session.counts.note_host(printable(&host, 100));
+        }
+        None
     }
 
     /// A path inside, as the client writes it.

@@ -69,21 +69,24 @@ fn as_text(value: &[u8]) -> Cow<'_, str> {
 
 /// A header's value as it is recorded: without keys and passwords in its URLs.
 pub(crate) fn without_secrets(name: &str, value: &str) -> Option<String> {
-    translate_urls(name, value, |url| {
-        let url = url.split('#').next().unwrap_or_default();
-        let (place, query) = match url.split_once('?') {
-            Some((place, query)) => (place, query_without_keys(query)),
-            None => (url, String::new()),
-        };
-        let place = match place.split_once("//") {
-            Some((scheme, rest)) if !scheme.contains('/') => {
-                let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-                format!("{scheme}//{}{path}", host.rsplit('@').next().unwrap_or_default())
-            }
-            _ => place.to_owned(),
-        };
-        Some(if query.is_empty() { place } else { format!("{place}?{query}") })
-    })
+    translate_urls(name, value, |url| Some(url_without_secrets(url)))
+}
+
+/// A URL, or a path inside, without keys and passwords.
+pub(crate) fn url_without_secrets(url: &str) -> String {
+    let url = url.split('#').next().unwrap_or_default();
+    let (place, query) = match url.split_once('?') {
+        Some((place, query)) => (place, query_without_keys(query)),
+        None => (url, String::new()),
+    };
+    let place = match place.split_once("//") {
+        Some((scheme, rest)) if !scheme.contains('/') => {
+            let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+            format!("{scheme}//{}{path}", host.rsplit('@').next().unwrap_or_default())
+        }
+        _ => place.to_owned(),
+    };
+    if query.is_empty() { place } else { format!("{place}?{query}") }
 }
 
 #[cfg(test)]

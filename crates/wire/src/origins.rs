@@ -115,6 +115,17 @@ impl OriginPlace {
     }
 }
 
+/// The path at retold of a URL below a provider's own base URL.
+pub(crate) fn place_of_default(url: &Url) -> Option<String> {
+    let Origins(all) = Origins::new([]);
+    let below = |named: NamedBase| {
+        let path = below(&named.base, url, url.path())?;
+        let query = url.query().map_or_else(String::new, |query| format!("?{query}"));
+        Some((named.base.path().len(), format!("/{}{path}{query}", named.name)))
+    };
+    all.into_iter().filter_map(below).max().map(|(_, path)| path)
+}
+
 /// Whether a URL is nothing but a server.
 fn is_origin(url: &Url) -> bool {
     matches!(url.scheme(), "http" | "https")

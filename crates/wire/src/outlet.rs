@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use http_body_util::BodyExt;
 use hyper::Response;
 use hyper::body::{Body, Frame, Incoming as IncomingBody, SizeHint};
 use hyper::http::response::Parts;
@@ -65,6 +66,33 @@ impl Chunks {
             return Poll::Pending;
         }
         next
+    }
+}
+
+impl Outgoing {
+    /// Reads it to its end; false if it is broken off there.
+    pub(crate) async fn read_to_end(mut self) -> (Bytes, bool) {
+        if let Outgoing::Whole(body) = self {
+            return (body.unwrap_or_default(), true);
+        }
+        let mut read = Vec::new();
+        while let Some(frame) = self.frame().await {
+            match frame.map(Frame::into_data) {
+                Ok(Ok(data)) => read.extend_from_slice(&data),
+                Ok(Err(_)) => {}
+                Err(BrokenOff) => return (read.into(), false),
+            }
+        }
+        (read.into(), true)
+    }
+
+    /// A body that is broken off after these bytes.
+    pub(crate) fn broken_off_after(bytes: Bytes) -> Self {
+        let (sender, chunks) = Chunks::new();
+        // There is room for both.
+        let _ = sender.try_send(Ok(bytes));
+        let _ = sender.try_send(Err(BrokenOff));
+        Outgoing::Chunks(chunks)
     }
 }
 

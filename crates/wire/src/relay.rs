@@ -4,43 +4,34 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
-use hyper::Response;
 use hyper::http::{HeaderValue, header};
-use retold::id::Seq;
-use retold::log::Durable;
 use retold::model::providers::Problem;
-use retold::model::{Failure, FailureKind, HTTP, UNENDED, Unreadable};
+use retold::model::{Failure, FailureKind};
 use retold::run::clock::Stopwatch;
-use retold::run::{OUTAGES, Recorder, RecorderError};
 use serde_json::json;
 use tokio::sync::SemaphorePermit;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use crate::answer_registry::GivenAnswer;
 use crate::arriving::{Arriving, is_json};
+use crate::body_leads::leads_in;
 use crate::decode::{DecodeError, Decoder, encodings};
-use crate::departure::{DEATH_IS_NOTICED_WITHIN, Departure};
-use crate::digest::Digest;
 use crate::failures::{decode_failure, reopens};
 use crate::framing::Framing;
 use crate::heads::{head, json_header, kept_headers, name_header, response_of};
 use crate::incoming::Incoming;
-use crate::key::AttemptPlace;
 use crate::limits::{
     AFTER_CLIENT, AFTER_LAST_EVENT, LONGEST_READ, MOST_OF_NONSENSE, READ_TOGETHER, STALLED,
 };
-use crate::lock::lock;
-use crate::long_body::LongBody;
-use crate::masks::Masks;
-use crate::outlet::{Outgoing, Outlet, Waiting};
+use crate::live_exchange::LiveExchange;
+use crate::outlet::{Outlet, Waiting};
 use crate::read::UpstreamReading;
-use crate::refusal::rejection;
 use crate::replay_queue::Ticket;
 use crate::session::Session;
 use crate::session_work::Working;
 use crate::stored_answer::StoredAnswer;
 use crate::transmission::{BodyEnd, Transmission};
-use crate::upstream::broken_off;
+use crate::upstream_answer::UpstreamAnswer;
+use crate::websocket::UpstreamSocket;
 use crate::wire_request::WireRequest;
 
 /// Asks the upstream, records what comes, and lets it through.
@@ -48,6 +39,7 @@ pub(crate) async fn relay(
     session: Arc<Session>,
     _working: Working,
     incoming: Incoming,
+    socket: Option<Arc<UpstreamSocket>>,
     asked: WireRequest,
     mut ticket: Ticket,
     mut waiting: Waiting,
@@ -66,7 +58,12 @@ pub(crate) async fn relay(
     };
     ticket.request = Some(request);
     let Some(upstreams) = &session.upstreams else { return };
-    let sending = upstreams.send(&incoming);
+    let sending = async {
+        match &socket {
+            Some(socket) => socket.send(upstreams, &incoming, asked.dialect).await,
+            None => upstreams.send(&incoming).await.map(UpstreamAnswer::Http),
+        }
+    };
     tokio::pin!(sending);
     let mut deadline = None;
     let sent = tokio::select! {
@@ -125,18 +122,6 @@ pub(crate) async fn refused_here(
     }
 }
 
-/// A request that is asked now.
-struct LiveExchange<'a> {
-    session: &'a Arc<Session>,
-    incoming: &'a Incoming,
-    asked: &'a WireRequest,
-    /// Whether its answer costs nothing.
-    is_free: bool,
-    watch: Stopwatch,
-    /// How the client left, and when that was noticed.
-    departure: OnceLock<(Instant, Departure)>,
-}
-
 /// How reading an answer ended.
 enum AnswerEnd {
     Whole,
@@ -145,37 +130,6 @@ enum AnswerEnd {
 }
 
 impl LiveExchange<'_> {
-    /// The event of the question.
-    fn question(&self, ticket: &Ticket) -> Result<Seq, RecorderError> {
-        if let Some(request) = ticket.request {
-            return Ok(request);
-        }
-        let sent = self.session.recorder.write(|recorder| self.asked.record(recorder, ticket))?;
-        Ok(sent.unwrap_or_default())
-    }
-
-    /// Notes that the client has left; `bytes` of the body had been let through, if the head had.
-    fn note_departure(&self, bytes: Option<u64>) {
-        let departure = Departure { after: self.watch.elapsed(), bytes };
-        // It leaves once.
-        let _ = self.departure.set((Instant::now(), departure));
-    }
-
-    /// How the client left, unless it left because its program died.
-    async fn departure(&self) -> Option<Departure> {
-        let (noticed, departure) = *self.departure.get()?;
-        let settled = noticed + DEATH_IS_NOTICED_WITHIN;
-        sleep_until(settled).await;
-        (!self.session.work.had_died_by(settled)).then_some(departure)
-    }
-
-    /// The response to a request that cannot be recorded.
-    fn refuse(&self, error: &RecorderError) -> Response<Outgoing> {
-        self.session.queue.share(&self.asked.key, None);
-        let said = format!("retold cannot record: {error}");
-        rejection(self.asked.dialect, 500, "retold_log", &said)
-    }
-
     /// The upstream did not answer at all.
     async fn end_without_answer(&self, ticket: Ticket, failure: Failure, waiting: Waiting) {
         let status = match failure.kind {
@@ -219,7 +173,7 @@ impl LiveExchange<'_> {
     async fn relay_answer(
         &self,
         ticket: Ticket,
-        mut response: reqwest::Response,
+        mut response: UpstreamAnswer,
         waiting: Waiting,
         since_head: Stopwatch,
         deadline: Option<Instant>,
@@ -227,7 +181,7 @@ impl LiveExchange<'_> {
         let status = response.status();
         let longest = self.session.longest_body;
         let decoder = Decoder::tolerant(&encodings(response.headers()), longest);
-        let mut head = head(&response);
+        let mut head = head(status, response.headers());
         let left = decoder.as_ref().map_or("", Decoder::encodings_left);
         if let Ok(left) = HeaderValue::from_str(left)
             && !left.is_empty()
@@ -250,7 +204,7 @@ impl LiveExchange<'_> {
         }
         let mut outlet = waiting.with(head);
         let mut arriving = Arriving::new(framing, status.is_success());
-        arriving.is_json = is_json(&kept);
+        arriving.is_json = is_json(kept.content_type());
         let too_long = response.content_length().is_some_and(|length| length > longest as u64);
         let ended = match decoder {
             Ok(_) if too_long => AnswerEnd::Broken(decode_failure(DecodeError::TooLong(longest))),
@@ -271,7 +225,7 @@ impl LiveExchange<'_> {
         if outlet.is_gone() && !is_heard {
             self.note_departure(outlet.has_begun().then_some(arriving.sent as u64));
         }
-        let Arriving { body, chunks, sent, .. } = arriving;
+        let Arriving { body, chunks, sent, is_json: is_body_json, .. } = arriving;
         let nonsense =
             matches!(&ended, AnswerEnd::Broken(failure) if failure.kind == FailureKind::Malformed);
         // Nothing of an answer has arrived that could be passed on.
@@ -292,6 +246,13 @@ impl LiveExchange<'_> {
         let kept = Transmission { end: end_kept, ..kept };
         let redaction = &self.session.rules.redaction;
         let path = &self.incoming.path;
+        let leads = match &self.session.upstreams {
+            Some(all) if status.is_success() && is_body_json && body.len() <= LONGEST_READ => {
+                leads_in(all, self.incoming, &body, &masks)
+            }
+            _ => Vec::new(),
+        };
+        let kept = Transmission { leads, ..kept };
         let kept = StoredAnswer::new(kept, path, &body[..most], chunks, &masks, redaction);
         let rest = Bytes::from(body).slice(sent..end);
         let dialect = self.asked.dialect;
@@ -333,7 +294,7 @@ impl LiveExchange<'_> {
     /// Reads an answer to its end, and lets through what may be.
     async fn read(
         &self,
-        response: &mut reqwest::Response,
+        response: &mut UpstreamAnswer,
         mut decoder: Decoder,
         arriving: &mut Arriving,
         outlet: &mut Outlet,
@@ -352,7 +313,7 @@ impl LiveExchange<'_> {
                 }
             };
             let chunk = tokio::select! {
-                chunk = response.chunk() => chunk,
+                chunk = response.chunk(&self.incoming.upstream, arriving.body.len()) => chunk,
                 // What stalls keeps no other from being read.
                 () = sleep(STALLED), if long.is_some() => {
                     long = None;
@@ -377,10 +338,7 @@ impl LiveExchange<'_> {
             let (chunk, is_end) = match chunk {
                 Ok(Some(chunk)) => (decoder.chunk(chunk), false),
                 Ok(None) => (decoder.end(), true),
-                Err(error) => {
-                    let upstream = &self.incoming.upstream;
-                    return AnswerEnd::Broken(broken_off(upstream, arriving.body.len(), error));
-                }
+                Err(failure) => return AnswerEnd::Broken(failure),
             };
             let chunk = match chunk {
                 Ok(chunk) => chunk,
@@ -414,134 +372,4 @@ impl LiveExchange<'_> {
             }
         }
     }
-
-    /// The keys of the request, with those of the upstream's URL.
-    fn masks(&self) -> Masks {
-        let upstreams = self.session.upstreams.as_ref();
-        let upstream = upstreams.and_then(|all| all.base(&self.incoming.upstream));
-        self.asked.masks.with_upstream(upstream.as_ref())
-    }
-
-    /// Records an answer.
-    async fn record_answer(
-        &self,
-        ticket: Ticket,
-        mut response: retold::model::Response,
-        kept: StoredAnswer,
-    ) -> Result<(), RecorderError> {
-        let StoredAnswer { kept, body, chunks, .. } = kept;
-        let is_unended = response.extra.contains_key(UNENDED);
-        let unreadable = Unreadable::new(&response.extra).map(|it| it.reason);
-        // Tokens that were counted are those of the whole answer, whatever else could not be read.
-        let readable =
-            unreadable.is_none() || response.usage.is_some_and(|usage| usage.is_counted());
-        let usage = response.usage.unwrap_or_default();
-        self.session.budget.count(&self.asked.request, &response, readable);
-        let kept = Transmission { again: ticket.is_again, ..kept };
-        // The program has got a key that a log cannot give to another request.
-        let is_whole = !kept.masked;
-        let request = ticket.request.unwrap_or_default();
-        let (session, key) = (self.session, &self.asked.key);
-        let id = response.id.as_deref().map(Digest::new);
-        let (departure, latency) = (self.departure().await, self.watch.elapsed());
-        let recorded = session.recorder.write(|recorder| {
-            let kept = if body.len() > LONGEST_READ {
-                let long = Some(LongBody::record(recorder, request, &body)?);
-                Transmission { long, ..kept }.in_chunks(&chunks)
-            } else {
-                kept.with_body(&body, &chunks, response.content.text())
-            };
-            response.extra.insert(HTTP.to_owned(), json!(kept));
-            let received = recorder.record_answer(request, response, latency)?;
-            record_departure(recorder, request, departure, received)
-        });
-        let result = match recorded {
-            Ok(Some((seq, durable))) => match durable.wait().await {
-                Ok(()) => {
-                    let (call, sample) = (ticket.key.call, ticket.sample);
-                    lock(&session.given).note(GivenAnswer {
-                        request,
-                        answer: seq,
-                        call,
-                        sample,
-                        id,
-                    });
-                    session.counts.change(|summary| {
-                        summary.answers += 1;
-                        summary.unended += u64::from(is_unended);
-                        if let Some(why) = unreadable {
-                            summary.unreadable += 1;
-                            summary.first_unreadable.get_or_insert((seq, why));
-                        }
-                        if departure.is_some() {
-                            summary.departures.count_answer(usage);
-                        }
-                    });
-                    let place = AttemptPlace { run: session.run, seq };
-                    session.queue.share(key, is_whole.then_some(place));
-                    Ok(())
-                }
-                Err(error) => Err(error.into()),
-            },
-            Ok(None) => Ok(()),
-            Err(error) => Err(error),
-        };
-        result.inspect_err(|error| {
-            session.recorder.fail(error);
-            session.queue.share(key, None);
-        })
-    }
-
-    /// Records a failed attempt; then the client may try again.
-    async fn record_failure(
-        &self,
-        ticket: Ticket,
-        failure: &Failure,
-        reopens: bool,
-        kept: &Transmission,
-    ) -> Result<(), RecorderError> {
-        let (session, request) = (self.session, ticket.request.unwrap_or_default());
-        let kept = Transmission { again: ticket.is_again, ..kept.clone() };
-        let departure = self.departure().await;
-        let recorded = session.recorder.write(|recorder| {
-            let (attempt, gave_up, http) = (ticket.attempt, !reopens, Some(json!(kept)));
-            let failed = recorder.record_failure(request, attempt, failure, gave_up, http)?;
-            record_departure(recorder, request, departure, failed)
-        });
-        session.queue.share(&self.asked.key, None);
-        let stored = match recorded? {
-            Some((_, durable)) => durable.wait().await,
-            None => Ok(()),
-        };
-        if let Err(error) = stored {
-            let error = RecorderError::from(error);
-            session.recorder.fail(&error);
-            return Err(error);
-        }
-        if failure.kind == FailureKind::Timeout {
-            let call = &ticket.key.call;
-            tracing::warn!(target: OUTAGES, "{call}: {}; the attempt is dropped", failure.message);
-        }
-        session.counts.change(|summary| {
-            summary.count_failure(failure);
-            summary.departures.clients += u64::from(departure.is_some());
-        });
-        if reopens {
-            session.queue.reopen(ticket);
-        }
-        Ok(())
-    }
-}
-
-/// Records how the client left, if it did, behind an attempt that was just recorded. Returns the attempt, which is durable with
-/// the last of the two.
-fn record_departure(
-    recorder: &mut Recorder,
-    request: Seq,
-    departure: Option<Departure>,
-    (attempt, durable): (Seq, Durable),
-) -> Result<(Seq, Durable), RecorderError> {
-    let Some(departure) = departure else { return Ok((attempt, durable)) };
-    let (_, durable) = recorder.client_left(departure.event(request))?;
-    Ok((attempt, durable))
 }

@@ -11,6 +11,7 @@ use hyper::http::uri::Authority;
 use hyper::http::{HeaderMap, Method, Request, header};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
+use hyper::upgrade::OnUpgrade;
 use hyper::{Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use retold::escaping::printable;
@@ -19,6 +20,7 @@ use tokio::net::TcpStream;
 
 use crate::addresses::{ELSEWHERE, HTTP, OWN, strip_led};
 use crate::body::answer_unread;
+use crate::body_leads::LeadingRequest;
 use crate::dispatch::{ask, problem, refuse};
 use crate::front::{Address, Front, NoRun};
 use crate::here::{Here, ServerAsked};
@@ -31,6 +33,7 @@ use crate::outlet::Outgoing;
 use crate::refusal::{closing, rejection, turned_away, with_json};
 use crate::report::{longest, report};
 use crate::session::Session;
+use crate::websocket::Upgrade;
 
 /// Below it: ends a run of a proxy.
 const FINISH: &str = "/finish";
@@ -132,7 +135,9 @@ async fn handle(
         let authority = authority.clone();
         return pass_on(&front, &interception, &authority, request).await;
     }
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
+    let upgrade = parts.extensions.remove::<OnUpgrade>();
+    let upgrade = upgrade.map(|connection| Upgrade { connection, seat: seat.clone() });
     let address = match front.address(&parts.uri, &parts.headers) {
         Ok(address) => address,
         Err(not_let_in) => {
@@ -186,10 +191,11 @@ async fn handle(
         headers,
         body: Bytes::new(),
     };
+    let leading = LeadingRequest::of(&incoming);
     let mut answer = if incoming.upstream == ELSEWHERE {
         answer_unread(body, elsewhere(session.clone(), incoming).await).await
     } else if known {
-        ask(session.clone(), incoming, body, &front.bodies).await
+        ask(session.clone(), incoming, body, &front.bodies, upgrade).await
     } else {
         let names = front.upstreams.iter().flatten();
         let all = names.map(|name| format!("/{name}")).collect::<Vec<_>>().join(", ");
@@ -200,7 +206,10 @@ async fn handle(
         answer_unread(body, refuse(&session, incoming, problem).await).await
     };
     here.outward(&mut answer, &session);
-    answer
+    match leading {
+        Some(asked) => here.lead_in_body(answer, &asked, &session).await,
+        None => answer,
+    }
 }
 
 /// Whether a host and port are our own.

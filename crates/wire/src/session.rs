@@ -12,6 +12,7 @@ use tokio::sync::Semaphore;
 
 use crate::answer_registry::AnswerRegistry;
 use crate::equivalents::Equivalents;
+use crate::handed_urls::HandedUrls;
 use crate::limits::{LONG_ANSWERS, LONGEST_ANSWERS};
 use crate::lock::lock;
 use crate::readers::Readers;
@@ -85,6 +86,8 @@ pub struct Session {
     /// The decisions and facts that are recorded and were not reported yet. Held while the log is read, and while new ones
     /// are recorded.
     pub(crate) lanes: Mutex<OutcomeLanes>,
+    /// URLs in bodies that lead through us.
+    pub(crate) handed_urls: HandedUrls,
     /// The part of the program that is running, such as a test: the calls of all requests begin with it.
     pub(crate) part: Mutex<Option<CallPath>>,
     pub(crate) long_answers: Semaphore,
@@ -131,6 +134,7 @@ impl Session {
             counts: SessionCounts::default(),
             recorder: SessionRecorder::new(recorder),
             lanes: Mutex::new(lanes),
+            handed_urls: HandedUrls::default(),
             part: Mutex::default(),
             long_answers: Semaphore::new(LONG_ANSWERS),
             longest_answers: Semaphore::new(LONGEST_ANSWERS),

@@ -50,7 +50,8 @@ impl StoredAnswer {
     /// The program has its answer in any case, and a key must not be stored.
     fn withheld(kept: Transmission, length: usize, chunks: Vec<(usize, u64)>) -> Self {
         let body = vec![b'*'; length];
-        let kept = Transmission { masked: true, headers: Vec::new(), ..kept };
+        let (headers, leads) = (Vec::new(), Vec::new());
+        let kept = Transmission { masked: true, headers, leads, ..kept };
         let framing = Framing::of_body("", &body);
         StoredAnswer { kept, body, chunks, framing, is_withheld: true }
     }
@@ -75,7 +76,9 @@ impl StoredAnswer {
             redaction.answer(framing, masked_body, kept.end.is_some(), chunks);
         let header = |(name, value): (String, String)| (name, redaction.text(&value).into_owned());
         let headers = kept.headers.into_iter().map(header).collect();
-        let kept = Transmission { masked, redacted, headers, ..kept };
+        let lead = |lead: Option<String>| lead.map(|lead| redaction.text(&lead).into_owned());
+        let leads = kept.leads.into_iter().map(lead).collect();
+        let kept = Transmission { masked, redacted, headers, leads, ..kept };
         StoredAnswer { kept, body, chunks, framing, is_withheld: false }
     }
 

@@ -31,6 +31,9 @@ pub struct Transmission {
     pub end: Option<BodyEnd>,
     /// The headers that are kept.
     pub headers: Vec<(String, String)>,
+    /// Where each URL in the body leads that a client may ask next, as `/UPSTREAM/PATH`, or `None` for one elsewhere.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leads: Vec<Option<String>>,
     /// A body that is too long for one event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub long: Option<LongBody>,

@@ -1,12 +1,10 @@
 //! Where requests go: only to servers that the user named, through the user's proxy.
 
 use std::collections::BTreeMap;
-use std::error::Error;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
-use hyper::http::{HeaderMap, header};
-use reqwest::{Certificate, Client, Url, redirect};
-use retold::escaping::printable;
+use hyper::http::{HeaderMap, StatusCode, header};
+use reqwest::{Certificate, Client, ClientBuilder, Url, redirect};
 use retold::model::providers::is_known_host;
 use retold::model::{Failure, FailureKind, NamedUrl, percent_decoded};
 
@@ -16,6 +14,8 @@ use crate::incoming::Incoming;
 use crate::limits::{CONNECT, FILES_EXHAUSTED, LONGEST_UPSTREAM, SILENCE};
 use crate::locations::translate_all;
 use crate::open_files;
+use crate::upstream_failures::{innermost, not_sent};
+use crate::websocket::{UpgradedUpstream, accepts, handshake_headers};
 
 /// Why an upstream cannot be used. Never shows the URL, which may hold a password.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +51,8 @@ pub struct Upstreams {
     http: Client,
     /// Past it, for servers on this machine.
     local: Client,
+    /// Those that are trusted besides those of this machine.
+    authorities: Vec<Certificate>,
     /// Whether known providers are asked under the names of their hosts.
     known_hosts: bool,
 }
@@ -75,25 +77,17 @@ impl Upstreams {
         let named = named.iter().map(|(name, url)| Ok((upstream_name(name)?, base(name, url)?)));
         // The first provider wins: an application that installed another one earlier wanted that one.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let builder = || {
-            Client::builder()
-                // A redirect would carry the key to another host: the program gets it as it is.
-                .redirect(redirect::Policy::none())
-                // Every attempt is an event.
-                .retry(reqwest::retry::never())
-                .connect_timeout(CONNECT)
-                .read_timeout(SILENCE)
-                .referer(false)
-        };
-        let made = |builder: reqwest::ClientBuilder| {
-            let authorities = files.iter().filter_map(|pem| Certificate::from_pem_bundle(pem).ok());
-            let builder = builder.tls_certs_merge(authorities.flatten());
-            builder.build().map_err(|e| UpstreamError::Client(innermost(&e.without_url())))
+        let authorities = files.iter().filter_map(|pem| Certificate::from_pem_bundle(pem).ok());
+        let authorities: Vec<Certificate> = authorities.flatten().collect();
+        let client = |is_local| {
+            let made = client(&authorities, is_local).build();
+            made.map_err(|e| UpstreamError::Client(innermost(&e.without_url())))
         };
         Ok(Upstreams {
             named: RwLock::new(named.collect::<Result<_, UpstreamError>>()?),
-            http: made(builder())?,
-            local: made(builder().no_proxy())?,
+            http: client(false)?,
+            local: client(true)?,
+            authorities,
             known_hosts: false,
         })
     }
@@ -177,11 +171,45 @@ impl Upstreams {
         translate_all(headers, |_, url| self.path_of(asked, url));
     }
 
-    /// Sends a request, and waits for the head of the answer.
+    /// Opens a WebSocket.
     ///
     /// # Errors
     /// [`Failure`].
-    pub async fn send(&self, incoming: &Incoming) -> Result<reqwest::Response, Failure> {
+    pub(crate) async fn open_socket(
+        &self,
+        incoming: &Incoming,
+    ) -> Result<UpgradedUpstream, Failure> {
+        let name = &incoming.upstream;
+        let failed = |kind, what: &str| Failure::new(kind, format!("upstream {name}: {what}"));
+        let (base, url) = self.url(incoming)?;
+        let mut random = [0; 16];
+        if getrandom::fill(&mut random).is_err() {
+            return Err(failed(FailureKind::Connection, "this machine has no random numbers"));
+        }
+        let mut headers = forwarded_headers(&incoming.headers);
+        headers.remove(header::CONTENT_TYPE);
+        let key = handshake_headers(&mut headers, random);
+        // A connection of HTTP/2 cannot become a WebSocket.
+        let client = client(&self.authorities, is_loopback(&base)).http1_only().build();
+        let client = client.map_err(|error| not_sent(name, error))?;
+        let response = client.get(url).headers(headers).send().await;
+        let response = response.map_err(|error| not_sent(name, error))?;
+        if response.status().is_success() {
+            return Err(failed(FailureKind::Rejected, "it does not speak WebSocket there"));
+        }
+        if response.status() != StatusCode::SWITCHING_PROTOCOLS {
+            return Ok(UpgradedUpstream::Refused(Box::new(response)));
+        }
+        if !accepts(response.headers(), &key) {
+            return Err(failed(FailureKind::Malformed, "its answer is not that of a WebSocket"));
+        }
+        let headers = response.headers().clone();
+        let connection = response.upgrade().await.map_err(|error| not_sent(name, error))?;
+        Ok(UpgradedUpstream::Socket(Box::new(connection), headers))
+    }
+
+    /// The base URL of the upstream of a request, and the whole URL.
+    fn url(&self, incoming: &Incoming) -> Result<(Url, Url), Failure> {
         let refused = |why: &str| Failure::new(FailureKind::Rejected, why);
         let base = self.base(&incoming.upstream);
         let mut base = base.ok_or_else(|| refused("there is no such upstream"))?;
@@ -190,6 +218,15 @@ impl Upstreams {
         }
         let url = url_below(&base, &incoming.path, incoming.query.as_deref());
         let url = url.ok_or_else(|| refused("the path leads out of the upstream"))?;
+        Ok((base, url))
+    }
+
+    /// Sends a request, and waits for the head of the answer.
+    ///
+    /// # Errors
+    /// [`Failure`].
+    pub async fn send(&self, incoming: &Incoming) -> Result<reqwest::Response, Failure> {
+        let (base, url) = self.url(incoming)?;
         let client = if is_loopback(&base) { &self.local } else { &self.http };
         loop {
             let request = client
@@ -206,6 +243,20 @@ impl Upstreams {
             }
         }
     }
+}
+
+/// A client for HTTP, past the user's proxy if it is for servers on this machine.
+fn client(authorities: &[Certificate], is_local: bool) -> ClientBuilder {
+    let builder = Client::builder()
+        // A redirect would carry the key to another host: the program gets it as it is.
+        .redirect(redirect::Policy::none())
+        // Every attempt is an event.
+        .retry(reqwest::retry::never())
+        .connect_timeout(CONNECT)
+        .read_timeout(SILENCE)
+        .referer(false)
+        .tls_certs_merge(authorities.iter().cloned());
+    if is_local { builder.no_proxy() } else { builder }
 }
 
 /// A base URL without a user, a password and a query, which may have a key.
@@ -336,67 +387,6 @@ fn is_loopback(url: &Url) -> bool {
             .is_ok_and(|address| address.is_loopback()),
         None => false,
     }
-}
-
-fn not_sent(upstream: &str, error: reqwest::Error) -> Failure {
-    let untrusted = is_untrusted(&error);
-    let (kind, what) = match () {
-        () if untrusted => (FailureKind::Untrusted, "the certificate is not trusted"),
-        () if error.is_timeout() && !error.is_connect() => return silent(upstream, 0),
-        () if error.is_timeout() => (FailureKind::Timeout, "it did not answer in time"),
-        () if error.is_connect() => (FailureKind::Connection, "cannot connect"),
-        () => (FailureKind::Connection, "it broke the connection before it answered"),
-    };
-    let cause = printable(&innermost(&error.without_url()), 300);
-    Failure::new(kind, format!("upstream {upstream}: {what}: {cause}"))
-}
-
-/// The failure of an answer that was not waited for any longer.
-fn silent(upstream: &str, received: usize) -> Failure {
-    let after = match received {
-        0 => String::new(),
-        received => format!(" after {received} bytes of its answer"),
-    };
-    let silence = SILENCE.as_secs();
-    let message = format!("upstream {upstream} sent nothing for {silence} s{after}");
-    Failure::new(FailureKind::Timeout, message)
-}
-
-/// The failure of an answer that was broken off.
-pub(crate) fn broken_off(upstream: &str, received: usize, error: reqwest::Error) -> Failure {
-    if error.is_timeout() {
-        return silent(upstream, received);
-    }
-    let cause = printable(&innermost(&error.without_url()), 300);
-    Failure::new(
-        FailureKind::Connection,
-        format!("upstream {upstream} broke off its answer after {received} bytes: {cause}"),
-    )
-}
-
-/// Whether a handshake failed because of the server's certificate.
-fn is_untrusted(error: &reqwest::Error) -> bool {
-    let mut next: Option<&(dyn Error + 'static)> = Some(error);
-    while let Some(error) = next {
-        // An I/O error does not return its inner error as its source.
-        let held = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        let held = held.map(|held| held as &(dyn Error + 'static));
-        let tls: Option<&rustls::Error> = held.unwrap_or(error).downcast_ref();
-        if let Some(rustls::Error::InvalidCertificate(_)) = tls {
-            return true;
-        }
-        next = held.or_else(|| error.source());
-    }
-    false
-}
-
-/// The last cause of an error, which is the informative one.
-fn innermost(error: &dyn Error) -> String {
-    let mut innermost = error;
-    while let Some(source) = innermost.source() {
-        innermost = source;
-    }
-    innermost.to_string()
 }
 
 #[cfg(test)]

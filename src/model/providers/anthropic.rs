@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use super::body_urls::UrlFields;
 use super::conversation::{Conversation, MessageParts, call, function, list, text_of};
 use super::dialect::{Dialect, NotRead, Problem};
 use super::ending::{Ending, error_in};
@@ -97,6 +98,15 @@ impl Dialect for Anthropic {
 
     fn credential_paths(&self) -> &'static [(&'static str, &'static [&'static str])] {
         &[("/oauth/claude_cli/create_api_key", &["raw_key"])]
+    }
+
+    /// The results of a batch.
+    fn url_fields(&self) -> &'static [UrlFields] {
+        const FIELDS: &[UrlFields] = &[
+            UrlFields::new("/v1/messages/batches", &["results_url", "data.*.results_url"]),
+            UrlFields::new("/v1/messages/batches/*", &["results_url"]),
+        ];
+        FIELDS
     }
 
     fn invented_ids(&self, body: &mut Value, each: &mut dyn FnMut(&mut String)) {

@@ -64,7 +64,7 @@ fn at_path<'a>(
     at_path.flat_map(|(_, fields)| fields.iter().copied())
 }
 
-fn steps(place: &str) -> Vec<&str> {
+pub(super) fn steps(place: &str) -> Vec<&str> {
     place.split('.').collect()
 }
 
@@ -102,7 +102,7 @@ fn of_fields(
 }
 
 /// Passes on each text of JSON at one of these places.
-fn each_field(
+pub(super) fn each_field(
     body: &[u8],
     fields: &[Vec<&str>],
     wrappers: &[&[&str]],

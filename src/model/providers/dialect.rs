@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
+use super::body_urls::UrlFields;
 use super::conversation::Conversation;
 use super::ending::Ending;
 use super::fault::ReaderFault;
@@ -63,6 +64,16 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// The ends of the paths whose answers bring a credential, each with the fields that hold it, written like
     /// [`credentials`](Self::credentials).
     fn credential_paths(&self) -> &'static [(&'static str, &'static [&'static str])] {
+        &[]
+    }
+
+    /// The `type` of the frame by which a client asks over a WebSocket, if the API answers prompts over one.
+    fn asking_frame(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The fields of its answers with URLs that a client may ask next.
+    fn url_fields(&self) -> &'static [UrlFields] {
         &[]
     }
 

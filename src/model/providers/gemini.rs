@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use super::body_urls::UrlFields;
 use super::conversation::{Conversation, MessageParts, call, function, list, text_of};
 use super::dialect::{Dialect, NotRead, Problem};
 use super::ending::{Ending, error_in};
@@ -87,6 +88,24 @@ impl Dialect for Gemini {
     /// The name of a token is the token.
     fn credential_paths(&self) -> &'static [(&'static str, &'static [&'static str])] {
         &[("/auth_tokens", &["name"])]
+    }
+
+    /// Files, and videos of operations. Google's SDKs read the name of a file out of its URL, which must begin with https. The `uri` of a
+    /// file is what a prompt refers to.
+    fn url_fields(&self) -> &'static [UrlFields] {
+        const FIELDS: &[UrlFields] = &[
+            UrlFields::new("/files", &["file.downloadUri", "files.*.downloadUri"]),
+            UrlFields::new("/files/*", &["downloadUri"]),
+            UrlFields {
+                path: "/operations/*",
+                fields: &[
+                    "response.generateVideoResponse.generatedSamples.*.video.uri",
+                    "response.generatedVideos.*.video.uri",
+                ],
+                unless: Some("x-goog-api-client"),
+            },
+        ];
+        FIELDS
     }
 
     fn is_streamed(&self, path: &str, _body: &Map<String, Value>) -> bool {

@@ -10,6 +10,7 @@
 mod anthropic;
 mod bedrock_converse;
 mod bedrock_invoke;
+mod body_urls;
 mod cohere_chat;
 mod cohere_chat_v1;
 mod cohere_embed;
@@ -48,6 +49,7 @@ use serde_json::{Map, Value};
 
 use crate::prompt::{Api, Request};
 
+pub use body_urls::{BodyUrl, UrlFields, may_have_urls, urls_in_answer};
 pub use conversation::{CalledTool, Conversation, reasoning_text};
 pub use dialect::{Dialect, NotRead, PlainAddress, Problem};
 pub use ending::Ending;

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::body_urls::UrlFields;
 use super::conversation::Conversation;
 use super::dialect::{Dialect, NotRead, Problem};
 use super::ending::{Ending, error_in};
@@ -37,6 +38,16 @@ impl Dialect for OpenAiImages {
 
     fn paths(&self) -> &'static [&'static str] {
         &["/images/generations", "/images/edits", "/images/variations"]
+    }
+
+    /// Images that are not in the answer itself.
+    fn url_fields(&self) -> &'static [UrlFields] {
+        const FIELDS: &[UrlFields] = &[
+            UrlFields::new("/images/generations", &["data.*.url"]),
+            UrlFields::new("/images/edits", &["data.*.url"]),
+            UrlFields::new("/images/variations", &["data.*.url"]),
+        ];
+        FIELDS
     }
 
     fn transport(&self) -> &'static [(&'static str, &'static str)] {

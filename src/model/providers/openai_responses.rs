@@ -58,6 +58,10 @@ impl Dialect for OpenAiResponses {
         &["/responses"]
     }
 
+    fn asking_frame(&self) -> Option<&'static str> {
+        Some("response.create")
+    }
+
     fn transport(&self) -> &'static [(&'static str, &'static str)] {
         &[
             ("stream", "how the bytes of the answer travel, not what they say"),

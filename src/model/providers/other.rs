@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::body_urls::UrlFields;
 use super::conversation::Conversation;
 use super::dialect::{Dialect, NotRead, Problem};
 use super::ending::Ending;
@@ -135,6 +136,18 @@ impl Dialect for Other {
             ("/v1/keys", &["key"]),
             (":generateAccessToken", &["accessToken"]),
         ]
+    }
+
+    /// Files of Mistral, videos of xAI, predictions of Replicate.
+    fn url_fields(&self) -> &'static [UrlFields] {
+        const PREDICTION: &[&str] = &["urls.get", "urls.cancel", "urls.stream"];
+        const FIELDS: &[UrlFields] = &[
+            UrlFields::new("/files/*/url", &["url"]),
+            UrlFields::new("/videos/*", &["video.url"]),
+            UrlFields::new("/predictions", PREDICTION),
+            UrlFields::new("/predictions/*", PREDICTION),
+        ];
+        FIELDS
     }
 
     fn prompt(&self, body: Map<String, Value>) -> Option<(Api, Map<String, Value>)> {

@@ -4,6 +4,7 @@
 mod any_shape;
 mod apis;
 mod before_files;
+mod body_urls;
 mod budgets;
 mod commands;
 mod crowds;
@@ -45,6 +46,7 @@ mod truths;
 mod upstream;
 mod versions;
 mod watched;
+mod websockets;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

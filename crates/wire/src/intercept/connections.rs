@@ -18,6 +18,7 @@ use super::interception::Interception;
 use super::tunnel;
 use crate::addresses::{HTTP, HTTPS};
 use crate::body::answer_unread;
+use crate::body_leads::LeadingRequest;
 use crate::dispatch::ask;
 use crate::front::Front;
 use crate::here::Here;
@@ -26,6 +27,7 @@ use crate::limits::HEAD;
 use crate::listening::ConnectionSeat;
 use crate::outlet::Outgoing;
 use crate::refusal::{rejection, turned_away};
+use crate::websocket::Upgrade;
 
 /// The response to a client that takes us for its proxy and does not know our secret.
 fn turned_away_by_proxy(front: &Front, headers: &HeaderMap) -> Option<Response<Outgoing>> {
@@ -107,12 +109,10 @@ pub(crate) async fn connect(
         };
         let acceptor = TlsAcceptor::from(config);
         tokio::spawn(async move {
-            // An upgraded connection is still a connection.
-            let _seat = seat;
             let Ok(upgraded) = upgrade::on(request).await else { return };
             let handshake = tokio::time::timeout(HEAD, acceptor.accept(TokioIo::new(upgraded)));
             match handshake.await {
-                Ok(Ok(stream)) => serve(front, host, port, stream).await,
+                Ok(Ok(stream)) => serve(front, host, port, stream, seat).await,
                 Ok(Err(error)) => {
                     tracing::warn!(%host, %error, "the program does not trust our certificate");
                     interception.note_distrust(&host);
@@ -150,13 +150,19 @@ pub(crate) async fn connect(
 }
 
 /// Serves a connection that was opened.
-async fn serve<S>(front: Arc<Front>, host: String, port: u16, stream: S)
-where
+async fn serve<S>(
+    front: Arc<Front>,
+    host: String,
+    port: u16,
+    stream: S,
+    // An upgraded connection is still a connection.
+    seat: ConnectionSeat,
+) where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
 {
     let service = service_fn(move |request: Request<IncomingBody>| {
-        let (front, host) = (front.clone(), host.clone());
-        async move { Ok::<_, Infallible>(handle(&front, host, port, request).await) }
+        let (front, host, seat) = (front.clone(), host.clone(), seat.clone());
+        async move { Ok::<_, Infallible>(handle(&front, host, port, request, seat).await) }
     });
     let served = http1::Builder::new()
         // The date of a clock before 1970 is none, and nobody needs it.
@@ -165,6 +171,7 @@ where
         .header_read_timeout(HEAD)
         .half_close(false)
         .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades()
         .await;
     if let Err(error) = served {
         tracing::debug!(%error, "an opened connection ended");
@@ -176,8 +183,11 @@ async fn handle(
     host: String,
     port: u16,
     request: Request<IncomingBody>,
+    seat: ConnectionSeat,
 ) -> Response<Outgoing> {
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
+    let upgrade = parts.extensions.remove::<upgrade::OnUpgrade>();
+    let upgrade = upgrade.map(|connection| Upgrade { connection, seat });
     let session = match front.opened_session(&parts.headers).await {
         Ok(session) => session,
         Err(not_let_in) => {
@@ -201,7 +211,11 @@ async fn handle(
         headers: parts.headers,
         body: Bytes::new(),
     };
-    let mut answer = ask(session.clone(), incoming, body, &front.bodies).await;
+    let leading = LeadingRequest::of(&incoming);
+    let mut answer = ask(session.clone(), incoming, body, &front.bodies, upgrade).await;
     here.outward(&mut answer, &session);
-    answer
+    match leading {
+        Some(asked) => here.lead_in_body(answer, &asked, &session).await,
+        None => answer,
+    }
 }
