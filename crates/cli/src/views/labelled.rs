@@ -201,9 +201,8 @@ impl LabelledCall {
         let LabelledCall { call, sample, seq, labels, asked, answer, failed, decisions } = self;
         let sample = if *sample == 0 { String::new() } else { format!("#{sample}") };
         let others = labels.iter().filter(|(name, _)| *name != label);
-        let others = others.map(|(name, value)| {
-            format!("  {}={}", printable(name, 60), printable(value, 60))
-        });
+        let others = others
+            .map(|(name, value)| format!("  {}={}", printable(name, 60), printable(value, 60)));
         let _ = writeln!(text, "\n{call}{sample}  seq {seq}{}", others.collect::<String>());
         if let Some((role, asked)) = asked {
             let _ = writeln!(text, "  {}:\n{}", printable(role, 40), indented(asked));
@@ -219,7 +218,11 @@ impl LabelledCall {
         }
         for LabelledDecision { name, value, method } in decisions {
             let (name, method) = (printable(name, 60), printable(method, 60));
-            let _ = writeln!(text, "  decided: {name} = {} by {method}", printable(&value.to_string(), 300));
+            let _ = writeln!(
+                text,
+                "  decided: {name} = {} by {method}",
+                printable(&value.to_string(), 300)
+            );
         }
     }
 }

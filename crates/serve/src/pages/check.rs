@@ -177,7 +177,8 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     changes.extend(altered.iter().map(|change| (change, false)));
     changes.sort_by_key(|(change, _)| change.seq);
     let [then, now] = [query.text("then")?, query.text("now")?];
-    let is = |method: &str, chosen: &Option<String>| chosen.as_deref().is_none_or(|it| it == method);
+    let is =
+        |method: &str, chosen: &Option<String>| chosen.as_deref().is_none_or(|it| it == method);
     changes.retain(|(change, _)| is(&change.from.method, &then) && is(&change.to.method, &now));
     let from = changes.partition_point(|(change, _)| change.seq.0 <= after);
     let shown = changes.get(from..(from + MOST).min(changes.len())).unwrap_or(&[]);

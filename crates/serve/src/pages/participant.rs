@@ -136,7 +136,8 @@ pub(super) fn page(mut of: RunPageRequest<'_>, name: &str) -> Result<PageReply, 
     let page: BTreeSet<Seq> =
         asked.iter().skip(from).take(MOST_STEPS).map(|seq| Seq((*seq).into())).collect();
     let belonging = roll.following(&page);
-    let is_ordered = of.info.kind == "study" || roll.labels().any(|(name, ..)| ORDERS.contains(&name));
+    let is_ordered =
+        of.info.kind == "study" || roll.labels().any(|(name, ..)| ORDERS.contains(&name));
     let ends = of.ends(&roll, accepted.as_deref(), &asked)?;
     // The order of arrival says nothing about what followed from what.
     let ends = if is_ordered || ends.len() < 2 { ends } else { Vec::new() };

@@ -335,7 +335,8 @@ impl RunPageRequest<'_> {
             let Ok(Event::DecisionMade(made)) = self.event(first)?.event() else { continue };
             let parsers = self.asked.site.studies.parsers();
             if last_resort(&made.by.parser, parsers) == Some(method) {
-                let query = query.with(&[("method", Some(method)), ("after", None), ("before", None)]);
+                let query =
+                    query.with(&[("method", Some(method)), ("after", None), ("before", None)]);
                 let (value, label) = (method.clone(), printable(method, 60));
                 found.push(FilterChoice { value, label, count: *count, chosen: false, query });
             }

@@ -106,7 +106,9 @@ pub(super) fn never(
 /// The labels that have one of these names, or all, if no label has.
 fn of_names(labels: &[(String, String)], known: BTreeSet<String>) -> BTreeSet<String> {
     let has_name = |label: &&String| {
-        labels.iter().any(|(name, _)| label.strip_prefix(name.as_str()).is_some_and(|it| it.starts_with('=')))
+        labels.iter().any(|(name, _)| {
+            label.strip_prefix(name.as_str()).is_some_and(|it| it.starts_with('='))
+        })
     };
     let same: BTreeSet<String> = known.iter().filter(has_name).cloned().collect();
     if same.is_empty() { known } else { same }

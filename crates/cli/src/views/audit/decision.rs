@@ -13,10 +13,7 @@ use retold::escaping::printable;
 use retold::event::DecisionMade;
 
 /// The decision that is audited.
-pub(super) fn decision_text(
-    audit: &Audit,
-    Link { seq, event, .. }: &Link<DecisionMade>,
-) -> String {
+pub(super) fn decision_text(audit: &Audit, Link { seq, event, .. }: &Link<DecisionMade>) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
     let _ = writeln!(out, "\ndecision  seq {seq}");

@@ -16,7 +16,9 @@ pub(super) fn hashes_text(audit: &Audit, out: &mut String) {
     audit.left.iter().for_each(|link| hashes.add(link));
     hashes.add(&audit.question);
     if let DeclaredSources::Kept { prompts, .. } = &audit.declared {
-        listed_prompts(prompts).flat_map(|made| &made.from).for_each(|from| hashes.add_origin(from));
+        listed_prompts(prompts)
+            .flat_map(|made| &made.from)
+            .for_each(|from| hashes.add_origin(from));
     }
     let same_text = audit.same_text.iter().flat_map(|found| &found.origins);
     same_text.for_each(|origin| hashes.add_origin(origin));
