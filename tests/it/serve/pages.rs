@@ -571,8 +571,11 @@ fn runs_of_studies_are_listed_with_their_names() {
 
 #[test]
 fn the_list_says_what_came_out_and_has_decisions_below_their_run() {
-    let place = Place::with_run();
-    place.ok("run small.yaml --quiet --no-outputs --set samples=2");
+    let place = Place::new();
+    for samples in [1, 2] {
+        let parser = "--set parser=game24@1";
+        place.ok(&format!("run small.yaml --quiet --no-outputs {parser} --set samples={samples}"));
+    }
     let first = place.json("log").0["runs"][0]["run"].as_str().unwrap().to_owned();
     place.ok(&format!("check {first} --accept --parser game24@2"));
     let served = Served::log(&place, "retold.db");
