@@ -78,3 +78,20 @@ export async function started(page) {
 export async function settled(page) {
   await page.waitForFunction(() => !document.body.hasAttribute("data-unfinished"));
 }
+
+/** The address of every kind of page of a log whose runs have a game of 24 among them. */
+export async function everyKind(page, base) {
+  const whole = (path) => json(page, `${base}${path}`);
+  const { runs } = await whole("/");
+  const addresses = ["/", "/compare", `/compare?a=${runs[0].run}&b=${runs[1].run}`, `/run/${runs.find(({ experiment }) => experiment === "game24").run}/check?to=game24@2`];
+  for (const [number, { run, kind }] of runs.entries()) {
+    const { rows, rated_by_several, table } = await whole(`/run/${run}?kind=DecisionMade`);
+    if (rated_by_several.length > 0) addresses.push(`/run/${run}/agreement`);
+    const seq = rows.at(-1).seq;
+    // What differs from study to study is what it says.
+    const pages = number > 1 ? [`/exchange/${seq}`, "/state"] : ["", "?failed=1", "?by=call&sort=-cost", "/stats", "?kind=Occurred&call=nobody", `/exchange/${seq}`, `/chain/${seq}`, `/event/${seq}`, "/state", "/check"];
+    // Accepted decisions have no state.
+    addresses.push(...pages.filter((path) => path !== "/state" || kind === "study").map((path) => `/run/${run}${path}`), table.rows[0].href);
+  }
+  return addresses;
+}

@@ -18,6 +18,23 @@ await browse({ offline: true, acceptDownloads: true }, async (page, base) => {
     const csv = readFileSync(await (await saved).path(), "utf8");
     check(csv.trimEnd().split("\n").length > 1 && csv.includes(","), `${name}: ${csv}`);
   }
+
+  // Prompts and answers: found by words, and opened from their rows.
+  await page.goto(`${base}/texts.html`);
+  const rows = page.locator("#texts-rows > tr");
+  const all = await rows.count();
+  const took = await page.evaluate(() => {
+    const [find, begun] = [document.getElementById("texts-find"), performance.now()];
+    find.value = "solve/1 numbers";
+    find.dispatchEvent(new Event("input"));
+    return performance.now() - begun;
+  });
+  check(all > 1 && (await rows.count()) > 0 && (await rows.count()) < all, `${await rows.count()} of ${all} rows are found`);
+  check(took < 1000, `searching took ${took} ms`);
+  await rows.first().getByRole("button").click();
+  check((await page.locator("#texts-rows pre").count()) > 1, "a row opens its prompt and its answer");
+  await rows.first().getByRole("button").click();
+  check((await page.locator("#texts-rows pre").count()) === 0, "and closes them");
 });
 
 for (const colorScheme of ["light", "dark"]) {

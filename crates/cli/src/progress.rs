@@ -194,21 +194,15 @@ fn on_bar(bar: &ProgressBar, progress: Progress) {
 fn line(progress: Progress, elapsed: Duration) -> String {
     let done = progress.exchanges + progress.failed;
     let rate = done as f64 / elapsed.as_secs_f64().max(1e-9);
-    let mut line = format!("{} answers", group_digits(done));
+    let (mut of, mut left) = (" answers".to_owned(), None);
     if progress.expected > 0 {
         let share = 100.0 * done as f64 / progress.expected as f64;
-        line = format!(
-            "{} of {} answers ({share:.0} %)",
-            group_digits(done),
-            group_digits(progress.expected)
-        );
-        // Before the first answer, there is no basis for an estimate.
-        if done > 0 {
-            let left = progress.expected.saturating_sub(done) as f64 / rate.max(1e-9);
-            line = format!("{line}, {left:.0} s left");
-        }
+        of = format!(" of {} answers ({share:.0} %)", group_digits(progress.expected));
+        let seconds = progress.expected.saturating_sub(done) as f64 / rate.max(1e-9);
+        left = Duration::try_from_secs_f64(seconds).ok();
     }
-    format!("{line}, {rate:.0}/s, {} failed", progress.failed)
+    let failed = group_digits(progress.failed);
+    format!("{}{of}{}, {failed} failed", group_digits(done), pace(done, rate, left))
 }
 
 #[cfg(test)]
@@ -238,9 +232,15 @@ mod tests {
     fn the_time_left_is_not_guessed_before_the_first_answer() {
         let none = Progress { model_calls: 8, expected: 300, ..Progress::default() };
         let said = line(none, Duration::from_secs(10));
-        assert_eq!(said, "0 of 300 answers (0 %), 0/s, 0 failed");
+        assert_eq!(said, "0 of 300 answers (0 %), 0 failed");
         let some = Progress { exchanges: 100, failed: 20, ..none };
         let said = line(some, Duration::from_secs(10));
-        assert_eq!(said, "120 of 300 answers (40 %), 15 s left, 12/s, 20 failed");
+        assert_eq!(said, "120 of 300 answers (40 %)  12/s  15 seconds left, 20 failed");
+        // The pace of a study that sleeps between its calls, which takes all day.
+        let slow = Progress { exchanges: 20, expected: 8_300, ..Progress::default() };
+        assert_eq!(
+            line(slow, Duration::from_secs(100)),
+            "20 of 8,300 answers (0 %)  12/min  12 hours left, 0 failed"
+        );
     }
 }

@@ -137,6 +137,8 @@ mod tests {
             value: draws.mean(),
             interval: draws.interval(kind),
             dots: Vec::new(),
+            values: Vec::new(),
+            changes: Vec::new(),
             narrow: None,
         };
         let table = FigureTable {

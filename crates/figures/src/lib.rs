@@ -27,6 +27,7 @@ pub mod recorded;
 mod robust;
 mod share;
 mod table;
+mod value_counts;
 mod words;
 
 pub use definition::{DefinitionError, FigureDefinition, FiguresFile};
@@ -35,11 +36,15 @@ pub use draws::ClusteredDraws;
 pub use expected::{ExpectedInterval, WIDER_DIFFERENCE};
 pub use interval::{FEWEST_CLUSTERS, Interval, IntervalMethod, NarrowInterval};
 pub use kind::FigureKind;
-pub use picture::{FigurePicture, PictureAxis, PicturePanel, PictureRow};
+pub use picture::{
+    DistributionRow, FigurePicture, PictureAxis, PictureBar, PictureDistribution, PictureLine,
+    PictureLines, PicturePanel, PictureRow,
+};
 pub use recorded::FigureRow;
 pub use share::clopper_pearson;
 pub use table::{
-    ClusteringUsed, ComparedGroups, FigureFinding, FigureGroup, FigureRun, FigureStudy,
+    ClusteringUsed, ComparedGroups, CountTable, FigureFinding, FigureGroup, FigureRun, FigureStudy,
     FigureTable, FiguresError, GroupValue, JudgeAgreement, LeadingTables, SIMULATED_VERDICTS,
-    figure_tables, leading_tables, natural_order,
+    ValueChange, figure_tables, leading_tables, natural_order,
 };
+pub use value_counts::ValueCount;

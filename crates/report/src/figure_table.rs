@@ -42,6 +42,19 @@ pub(crate) fn html(
         page.push_str("</tr>\n");
     }
     page.push_str(TABLE_END);
+    for counts in table.count_tables().iter().take(MOST_GROUPS) {
+        let _ = writeln!(page, "<p>{}</p>", escape(&counts.title, 200));
+        page.push_str(&begin_table(&counts.headings));
+        for row in counts.rows.iter().take(MOST_GROUPS) {
+            page.push_str("<tr>");
+            for (at, cell) in row.iter().enumerate() {
+                let class = if at == 0 { "" } else { " class=n" };
+                let _ = write!(page, "<td{class}>{}</td>", escape(cell, 200));
+            }
+            page.push_str("</tr>\n");
+        }
+        page.push_str(TABLE_END);
+    }
     page.push_str("<ul class=sampled>\n");
     let differences = table.differences.iter().take(MOST_GROUPS);
     let differences = differences.map(|compared| table.difference(compared));

@@ -1,12 +1,13 @@
 //! Runs as one self-contained page: the experiment, its figures with intervals, plots with their numbers as CSV,
 //! and the methods by which decisions were found.
 //!
-//! The page needs no network and no script, and can be printed. All text of models and files is
+//! The page needs no network, and no script unless it has texts that can be searched, and can be printed. All text of models and files is
 //! escaped, and control characters are shown as such.
 //!
 //! - [`RunSummary`]: the summary of any run.
 //! - [`charts`]: the plots of a run whose experiment is not at hand.
 //! - [`figure_svg`]: a figure as a picture, wherever it is shown; [`figure_file`]: the same as a file.
+//! - [`ReportTexts`]: the prompts and answers, to be put beside a paper.
 //! - [`ReportPage`]: the page of one run, or of several side by side.
 
 mod about;
@@ -22,6 +23,7 @@ mod plot;
 mod plotted;
 mod runs_table;
 mod summary;
+mod texts;
 mod time_span;
 
 use retold::decided::DeciderDifference;
@@ -32,6 +34,7 @@ pub use figure_picture::{figure_file, figure_svg};
 pub use foreign::charts;
 pub use plot::PictureSize;
 pub use summary::{Methods, RunSummary, methods};
+pub use texts::ReportTexts;
 
 /// The most groups of a table or a plot; a note below it says that others are left out.
 pub(crate) const MOST_GROUPS: usize = 30;
@@ -70,4 +73,6 @@ pub struct ReportPage {
     pub tables: Vec<FigureTable>,
     /// The names under which the runs have decisions of different parsers.
     pub deciders: Vec<DeciderDifference>,
+    /// The prompts and answers of the runs, if they are part of the page.
+    pub texts: Option<ReportTexts>,
 }

@@ -9,6 +9,7 @@ use retold::id::Time;
 
 use crate::draw_error::DrawError;
 use crate::html::{escape, escape_lines};
+use crate::texts::SCRIPT_HASH;
 use crate::time_span::between;
 use crate::{Medium, ReportPage, RunPart};
 use crate::{about, calls, decisions, figure_table, plotted, runs_table};
@@ -26,11 +27,13 @@ impl ReportPage {
     /// If a plot cannot be drawn.
     pub fn html(&self, medium: Medium) -> Result<String, DrawError> {
         let title = escape(&self.title(), 200);
+        let script = self.texts.as_ref().map(|_| format!("; script-src '{SCRIPT_HASH}'"));
+        let script = script.unwrap_or_default();
         let class = if self.runs.len() > 1 { " class=several" } else { "" };
         let mut page = format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:{script}\">\n\
              <title>Report: {title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main{class}>\n"
         );
         // Writing to a string cannot fail, here and below.
@@ -52,6 +55,9 @@ impl ReportPage {
             for (at, part) in self.runs.iter().enumerate() {
                 self.of_run(part, at, are_many, &mut page)?;
             }
+        }
+        if let Some(texts) = &self.texts {
+            texts.html(&mut page)?;
         }
         if let [one] = self.runs.as_slice() {
             page.push_str("<h2>How it was recorded</h2>\n");

@@ -2,7 +2,7 @@
 
 use retold::id::RunId;
 use retold::log::Reader;
-use retold_figures::{FigureTable, leading_tables};
+use retold_figures::{CountTable, FigureTable, leading_tables};
 use retold_report::{PictureSize, figure_svg};
 use retold_study::figures::figure_run;
 use retold_study::studies::Studies;
@@ -71,8 +71,17 @@ struct FigureTableText {
     finding: Option<String>,
     headings: Vec<String>,
     rows: Vec<Vec<String>>,
+    counts: Vec<CountTableText>,
     differences: Vec<String>,
     notes: Vec<String>,
+}
+
+/// Counts behind a picture.
+#[derive(Clone, Serialize)]
+struct CountTableText {
+    title: String,
+    headings: Vec<String>,
+    rows: Vec<Vec<String>>,
 }
 
 impl FiguresView {
@@ -101,6 +110,15 @@ impl FigureTableView {
             finding: table.finding.as_ref().map(ToString::to_string),
             headings: table.headings(),
             rows: table.groups.iter().map(|group| table.cells(group)).collect(),
+            counts: table
+                .count_tables()
+                .into_iter()
+                .map(|CountTable { title, headings, rows }| CountTableText {
+                    title,
+                    headings,
+                    rows,
+                })
+                .collect(),
             differences: table.differences.iter().map(|found| table.difference(found)).collect(),
             notes: table.notes(),
         };

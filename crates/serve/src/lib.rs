@@ -37,6 +37,7 @@ mod runs;
 mod site;
 mod source;
 mod span;
+mod summaries;
 mod table;
 mod texts;
 mod tree;

@@ -30,6 +30,8 @@ pub(crate) struct RunInfo {
     pub(crate) name: Option<String>,
     /// When it began.
     pub(crate) started: String,
+    /// How long it took, or has taken so far; `None` if that is not known.
+    pub(crate) milliseconds: Option<i64>,
     /// How many events it has.
     pub(crate) events: u64,
     /// The kind of model.
@@ -103,7 +105,9 @@ pub(crate) fn run_info(site: &Site, reader: &mut dyn Reader, head: &RunHead) -> 
     let RunHead { run, started: at, head } = head;
     let first = run_start(reader, *run);
     let last = reader.events(*run, Seq(head.seq.0.saturating_sub(1)), 1);
-    let last = last.ok().and_then(|mut events| events.pop()).and_then(|last| last.event().ok());
+    let last = last.ok().and_then(|mut events| events.pop());
+    let milliseconds = last.as_ref().filter(|_| *at != Time(0)).map(|last| last.time.0 - at.0);
+    let last = last.and_then(|last| last.event().ok());
     let outcome = match (&first, last) {
         _ if is_damaged => "damaged".to_owned(),
         (Err(_), _) => "damaged".to_owned(),
@@ -128,6 +132,7 @@ pub(crate) fn run_info(site: &Site, reader: &mut dyn Reader, head: &RunHead) -> 
             experiment: "?".to_owned(),
             name: None,
             started,
+            milliseconds,
             events,
             model: "?".to_owned(),
             simulated: false,
@@ -157,6 +162,7 @@ pub(crate) fn run_info(site: &Site, reader: &mut dyn Reader, head: &RunHead) -> 
         experiment: experiment.clone(),
         name,
         started,
+        milliseconds,
         events,
         model: model["kind"].as_str().unwrap_or("?").to_owned(),
         simulated: first.is_simulated(),

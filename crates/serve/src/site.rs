@@ -30,6 +30,7 @@ use crate::facts::Fold;
 use crate::job::{JobState, Jobs};
 use crate::render;
 use crate::source::SiteSource;
+use crate::summaries::Summaries;
 
 /// How many runs are kept in memory, for filters and counts.
 const MOST_ROLLS: usize = 8;
@@ -64,6 +65,7 @@ pub struct Site {
     pub(crate) in_force: Jobs<(RunId, Seq, usize), DecisionColumns>,
     pub(crate) rated: Jobs<(RunId, Seq, usize), RatedAnswers>,
     pub(crate) agreements: Jobs<AgreementKey, RunAgreement>,
+    pub(crate) summed: Arc<Background<Summaries>>,
     indexed: Jobs<(RunId, Seq), ()>,
     search: Mutex<Option<Search>>,
     /// The folder for an index that cannot be beside the log.
@@ -133,6 +135,7 @@ impl Site {
             in_force: Jobs::default(),
             rated: Jobs::keeping(MOST_RATED),
             agreements: Jobs::keeping(MOST_RATED),
+            summed: Arc::default(),
             indexed: Jobs::default(),
             search: Mutex::default(),
             cache,

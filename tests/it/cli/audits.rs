@@ -29,6 +29,8 @@ fn a_vote_is_followed_to_everything_in_its_prompt() {
     let place = executed_again();
     let shown = place.session(&["audit latest p_0008/final_vote"]);
     // The earlier sources are in the order of the log.
+    let (shown, hashes) = shown.split_once("\nhashes\n").unwrap();
+    assert!(hashes.starts_with("  prompt  ") && hashes.matches("  hash ").count() > 20, "{hashes}");
     let (shown, earlier) = shown.split_once("\nearlier: ").unwrap();
     assert!(earlier.contains("more earlier prompts: --json has them all"), "{earlier}");
     assert!(earlier.contains("\nfact that follows  seq"), "{earlier}");

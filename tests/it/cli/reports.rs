@@ -402,3 +402,29 @@ fn a_report_is_only_written_to_a_file_that_says_what_it_is() {
     }
     assert!(place.ok("report latest -o -").starts_with("<!doctype html>"));
 }
+
+#[test]
+fn a_page_with_texts_has_each_once_and_one_script() {
+    let place = Place::new();
+    place.ok("run small.yaml --quiet --no-outputs --set samples=9");
+    place.ok("report latest -o without.html");
+    let said = place.run("report latest --texts -o with.pdf");
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("--texts is for an HTML page"), "{}", said.err);
+    place.ok("report latest --texts -o with.html");
+    let (without, with) = (place.read("without.html"), place.read("with.html"));
+    assert!(!without.contains("script-src") && !without.contains("<script"));
+    assert!(with.contains("; script-src 'sha256-") && with.matches("<script").count() == 2);
+    let data = with.split("id=texts-data>").nth(1).unwrap().split("</script>").next().unwrap();
+    let data: Value = serde_json::from_str(data).unwrap();
+    let (texts, rows) = (data["texts"].as_array().unwrap(), data["rows"].as_array().unwrap());
+    let different: BTreeSet<&str> = texts.iter().map(|text| text.as_str().unwrap()).collect();
+    assert_eq!(different.len(), texts.len(), "each text is there once");
+    let table = place.ok("table latest --table exchanges --as jsonl");
+    assert_eq!(rows.len(), table.lines().count(), "{table}");
+    for row in rows {
+        let answer = usize::try_from(row["answer"].as_u64().unwrap()).unwrap();
+        assert!(texts[answer].is_string() && !row["asked"].as_array().unwrap().is_empty(), "{row}");
+        assert!(row["decided"].as_str().unwrap().contains('='), "{row}");
+    }
+}

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::cli::{Place, assert_said};
 use crate::support::csv;
@@ -197,4 +197,43 @@ fn an_agents_whole_story() {
         "stories_no_agent",
         place.session(&["show latest agent/16", "show latest agent/x"])
     );
+}
+
+#[test]
+fn a_person_of_a_program_is_found_by_a_label() {
+    let place = Place::new();
+    let line = |call: &str, person: &str, answer: &str| {
+        let request = json!({"model": "m", "messages": [{"role": "user", "content": format!("{person}, shall we build it?")}]});
+        let label = json!({"participant": person, "phase": call.split('/').next().unwrap()});
+        json!({"call": call, "request": request, "response": {"content": answer}, "label": label})
+            .to_string()
+    };
+    let lines = [
+        line("before/1", "ada", "Vote: no"),
+        line("before/2", "bob", "Vote: \u{1b}[31mno"),
+        line("after/1", "ada", "Vote: yes"),
+    ];
+    place.write("answers.jsonl", lines.join("\n"));
+    place.write(
+        "vote.yaml",
+        "decisions:\n  vote:\n    - strategies:\n        - {regex: '(?im)^vote:(.*)', one_of: [yes, no]}\n",
+    );
+    place.ok("import answers.jsonl");
+    let run = place.json("log").0["runs"][0]["run"].as_str().unwrap().to_owned();
+    place.ok(&format!("check {run} --accept --parsers vote.yaml"));
+    let shown = place.ok(&format!("show {run} ada"));
+    let [before, after] = ["before/1  seq 2", "after/1  seq"].map(|call| shown.find(call).unwrap());
+    assert!(shown.contains("participant ada: 2 calls, in the order") && before < after, "{shown}");
+    assert!(!shown.contains("bob"), "{shown}");
+    for said in ["  user:\n    ada, shall we build it?\n", "  answer:\n    Vote: yes\n"] {
+        assert!(shown.contains(said), "{shown}");
+    }
+    assert_eq!(shown.matches("  decided: vote = ").count(), 2, "{shown}");
+    let (json, code) = place.json(&format!("show {run} bob"));
+    assert_eq!((code, &json["label"], &json["value"]), (0, &"participant".into(), &"bob".into()));
+    assert_eq!(json["calls"][0]["answer"], "Vote: \u{1b}[31mno", "{json}");
+    assert!(!place.ok(&format!("show {run} bob")).contains('\u{1b}'));
+    let said = place.run(&format!("show {run} eve"));
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("hint: its calls are of ada, bob"), "{}", said.err);
 }

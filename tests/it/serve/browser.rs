@@ -4,6 +4,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use serde_json::json;
+
 use super::{Feeding, RECORDINGS, Served, imported, recording, runs};
 use crate::support::cli::Place;
 
@@ -111,6 +113,88 @@ fn reports_open_from_disk_without_a_network() {
     place.ok("fork latest --set parser=game24@1 --quiet");
     let game = format!("{}/recordings/game24_small.jsonl", env!("RETOLD_ROOT"));
     place.ok(&format!("report latest {game} -o two.html"));
+    place.ok("report latest --texts -o texts.html");
     place.ok(&format!("report latest parent.jsonl {game} -o several.html"));
     drive_at(&place, &format!("file://{}", place.root().display()), "report.mjs", None);
+}
+
+#[cfg_attr(
+    not(real_browser),
+    ignore = "needs the browser and its driver that scripts/test installs"
+)]
+#[test]
+fn no_page_is_wider_than_a_telephone() {
+    let place = imported();
+    place.ok(
+        "--log all.db run small.yaml --quiet --no-outputs --set parser=game24@1 --set samples=9",
+    );
+    place.ok("--log all.db check latest --accept --parser game24@2");
+    let served = Served::log(&place, "all.db");
+    drive(&place, &served, "narrow.mjs", None);
+}
+
+/// The answers of eight people before and after they read an argument, some of which say neither yes nor no.
+fn exchanges(question: &str) -> String {
+    let line = |(n, phase): (usize, &str)| {
+        let argument =
+            if phase == "after" { "Read this first: A library is for all. " } else { "" };
+        let answer = match (n % 4, phase) {
+            (3, "before") => "I would rather not say.",
+            (_, "before") => "My vote: no",
+            (0, _) => "My vote: no",
+            _ => "My vote: yes",
+        };
+        json!({
+            "call": format!("{phase}/p{n}"),
+            "request": {"model": "gpt-4o-mini", "messages": [
+                {"role": "system", "content": format!("You are person {n} of a small town, and say what you think.")},
+                {"role": "user", "content": format!("{argument}{question}")},
+            ]},
+            "response": {
+                "model": "gpt-4o-mini",
+                "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": answer}}],
+                "usage": {"prompt_tokens": 40, "completion_tokens": 5, "total_tokens": 45},
+            },
+            "label": {
+                "participant": format!("p{n}"), "phase": phase,
+                "condition": if n < 4 { "control" } else { "story" },
+            },
+        })
+        .to_string()
+    };
+    let calls = ["before", "after"].into_iter().flat_map(|phase| (0..8).map(move |n| (n, phase)));
+    calls.map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg_attr(
+    not(real_browser),
+    ignore = "needs the browser and its driver that scripts/test installs"
+)]
+#[test]
+fn five_questions_are_answered_in_three_clicks() {
+    let place = Place::new();
+    let config = Path::new(env!("RETOLD_ROOT")).join("config/deliberation_small.yaml");
+    let text = std::fs::read_to_string(config).unwrap();
+    let text = text.replace("participants_per_condition: 10\n", "participants_per_condition: 3\n");
+    let text = format!("{text}  rates:\n    malformed: 0.3\n");
+    place.write("first.yaml", text.replace("budgeting_small", "first"));
+    let second = text.replace("budgeting_small", "second");
+    place.write("second.yaml", second.replace("receive the funding", "receive the money"));
+    place.write(
+        "vote.yaml",
+        "decisions:\n  vote:\n    - strategies:\n        - {regex: '(?im)^my vote:(.*)', one_of: [yes, no]}\n",
+    );
+    for name in ["first", "second"] {
+        place.ok(&format!("run {name}.yaml --quiet --no-outputs"));
+    }
+    for (name, question) in [
+        ("a", "Shall the town pay for a library?"),
+        ("b", "Shall the town give money for a library?"),
+    ] {
+        place.write(&format!("{name}.jsonl"), exchanges(question));
+        place.ok(&format!("import {name}.jsonl"));
+        place.ok("check latest --accept --parsers vote.yaml");
+    }
+    let served = Served::log(&place, "retold.db");
+    drive(&place, &served, "questions.mjs", None);
 }

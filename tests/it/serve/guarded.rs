@@ -23,7 +23,9 @@ fn every_answer_has_the_headers_that_shut_it_off() {
     ];
     for (path, status) in pages {
         let answer = served.get(path);
-        assert_eq!(answer.status, status, "{path} {}", answer.body);
+        // What came out of runs may still be computed.
+        let is_pending = path == "/" && answer.status == 202;
+        assert!(answer.status == status || is_pending, "{path} {}", answer.body);
         for header in [
             "content-security-policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
              connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -47,9 +49,10 @@ fn only_reading_is_answered() {
         assert_eq!(answer.status, 405, "{method}");
         assert!(answer.head.contains("allow: get, head"), "{}", answer.head);
     }
-    let (get, head) = (served.get("/"), served.ask("HEAD", "/", ""));
+    let get = served.html("/");
+    let head = served.ask("HEAD", "/", "");
     assert_eq!((head.status, head.body.as_str()), (200, ""));
-    assert!(!get.body.is_empty());
+    assert!(!get.is_empty());
 }
 
 #[test]

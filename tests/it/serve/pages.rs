@@ -568,3 +568,28 @@ fn runs_of_studies_are_listed_with_their_names() {
     let page = Served::log(&place, "retold.db").get("/").body;
     assert!(page.contains("<strong>public_goods_small</strong>"), "{page}");
 }
+
+#[test]
+fn the_list_says_what_came_out_and_has_decisions_below_their_run() {
+    let place = Place::new();
+    for samples in [1, 2] {
+        let parser = "--set parser=game24@1";
+        place.ok(&format!("run small.yaml --quiet --no-outputs {parser} --set samples={samples}"));
+    }
+    let first = place.json("log").0["runs"][0]["run"].as_str().unwrap().to_owned();
+    place.ok(&format!("check {first} --accept --parser game24@2"));
+    let served = Served::log(&place, "retold.db");
+    let page = served.json("/");
+    let runs = page["runs"].as_array().unwrap();
+    let of = |at: usize, key: &str| runs[at][key].clone();
+    assert_eq!((of(0, "kind"), of(1, "run")), ("study".into(), first.as_str().into()), "{page}");
+    assert_eq!((of(2, "is_indented"), of(2, "from")), (true.into(), first.as_str().into()));
+    assert_eq!((of(1, "is_indented"), of(1, "is_long")), (false.into(), false.into()));
+    for run in &runs[..2] {
+        let stats = served.json(&format!("/run/{}/stats", run["run"].as_str().unwrap()));
+        assert_eq!(run["summary"]["answers"], stats["stats"]["calls"]["answered"], "{run}");
+        assert_eq!(run["summary"]["figure"][0], stats["figures"][0]["shown"]["title"], "{run}");
+        assert!(run["milliseconds"].as_i64().is_some_and(|ms| ms >= 0), "{run}");
+    }
+    assert!(served.html("/").contains("class=\"below\""));
+}

@@ -19,6 +19,7 @@ use crate::runs::unfinished_shards::unfinished_shards;
 use crate::select::{self, RunAsOf, RunSelection};
 use crate::views::audit;
 use crate::views::event::as_json;
+use crate::views::labelled;
 use crate::views::last_writer;
 use crate::views::origin::{lost_text, origin};
 use crate::views::{program, state};
@@ -46,7 +47,8 @@ const MOST_COUNTED: u64 = 100_000;
 /// `retold show latest p_0007` prints a participant's whole story, with the exchanges of each step.
 /// In other studies, write `game1/agent_0` (public goods), `agent/12` (society) or `game/1`
 /// (adventure). `game1/r01/contribution` (public goods) prints the reasons of all players in one
-/// situation, one after another.
+/// situation, one after another. In a program's run, write the value of a label, such as a person's name: all calls that have
+/// it, one after another, each with its answer and what was decided.
 ///
 /// A run that is damaged is shown as far as it can be read, with the first event that cannot be
 /// trusted (exit code 1).
@@ -62,7 +64,7 @@ pub(crate) struct Args {
     #[arg(default_value = "latest")]
     what: String,
     /// For a run: a participant (or another part that the experiment can show), a call,
-    /// CALL#SAMPLE, or a seq.
+    /// CALL#SAMPLE, a seq, or the value of a label.
     part: Option<Target>,
     /// Show the run as it was after this event.
     #[arg(long, value_name = "SEQ", conflicts_with = "canonical")]
@@ -140,7 +142,22 @@ fn show(
             }
             drop(reader);
             let end = damage.map(|damage| damage.seq);
-            audit::read(selected, target, global)?.before(end).show(output)
+            let error = match audit::read(selected, target, global) {
+                Ok(found) => return found.before(end).show(output),
+                Err(error) => error,
+            };
+            // No call has this name, but a label of calls may have it as a value.
+            let Target::Call(name, None) = target else { return Err(error) };
+            if error.status != Status::Usage {
+                return Err(error);
+            }
+            match labelled::read(selected, name.as_str())? {
+                Some(calls) => calls.show(output),
+                None => Err(match labelled::people(selected)? {
+                    Some(people) => error.hint(format!("its calls are of {people}")),
+                    None => error,
+                }),
+            }
         }
     }
 }

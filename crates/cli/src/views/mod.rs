@@ -12,6 +12,7 @@ pub(crate) mod expected;
 pub(crate) mod facts;
 pub(crate) mod forecast;
 pub(crate) mod independence;
+pub(crate) mod labelled;
 pub(crate) mod last_writer;
 pub(crate) mod left;
 pub(crate) mod origin;

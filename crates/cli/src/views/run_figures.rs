@@ -1,9 +1,10 @@
 //! Figures of any runs, as tables.
 
 use std::fmt::Write;
+use std::ops::Range;
 
 use retold::decided::DeciderDifference;
-use retold_figures::{FigurePicture, FigureTable};
+use retold_figures::{FigureKind, FigurePicture, FigureTable};
 
 use crate::again::spell_commands;
 
@@ -21,10 +22,6 @@ pub(crate) fn tables(tables: &[FigureTable]) -> String {
         let rows: Vec<Vec<String>> = std::iter::once(table.headings())
             .chain(table.groups.iter().map(|group| table.cells(group)))
             .collect();
-        let width = |column: usize| {
-            let cells = rows.iter().filter_map(|row| row.get(column));
-            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-        };
         // Writing to a string cannot fail, here and below.
         let _ = writeln!(text, "{}", table.title());
         if let Some(banner) = table.banner() {
@@ -33,17 +30,12 @@ pub(crate) fn tables(tables: &[FigureTable]) -> String {
         for line in table.picture().iter().flat_map(FigurePicture::lines) {
             let _ = writeln!(text, "  {line}");
         }
-        for row in &rows {
-            let mut line = String::new();
-            for (column, cell) in row.iter().enumerate() {
-                let width = width(column);
-                let is_number = column >= table.labels.len() && column + 1 < row.len();
-                let _ = match is_number {
-                    true => write!(line, "  {cell:>width$}"),
-                    false => write!(line, "  {cell:<width$}"),
-                };
-            }
-            let _ = writeln!(text, "{}", line.trim_end());
+        write_rows(&rows, table.labels.len()..table.headings().len() - 1, "", &mut text);
+        // The numbers behind a mean are in its picture.
+        for counts in table.count_tables().iter().filter(|_| table.kind != FigureKind::Mean) {
+            let _ = writeln!(text, "  {}", counts.title);
+            let rows = [vec![counts.headings.clone()], counts.rows.clone()].concat();
+            write_rows(&rows, 1..counts.headings.len(), "  ", &mut text);
         }
         for compared in &table.differences {
             let _ = writeln!(text, "  {}", table.difference(compared));
@@ -54,4 +46,24 @@ pub(crate) fn tables(tables: &[FigureTable]) -> String {
         text.push('\n');
     }
     text
+}
+
+/// Rows whose columns are aligned, each after a few spaces: the columns of numbers on the right.
+fn write_rows(rows: &[Vec<String>], numbers: Range<usize>, before: &str, text: &mut String) {
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    for row in rows {
+        let mut line = String::new();
+        for (column, cell) in row.iter().enumerate() {
+            let width = width(column);
+            // Writing to a string cannot fail.
+            let _ = match numbers.contains(&column) {
+                true => write!(line, "  {cell:>width$}"),
+                false => write!(line, "  {cell:<width$}"),
+            };
+        }
+        let _ = writeln!(text, "{before}{}", line.trim_end());
+    }
 }

@@ -80,9 +80,14 @@ impl PictureAxis {
 
 /// The smallest of 1, 2, 2.5, 5, 10, 20, … with which a span has at most four steps.
 fn step_over(span: f64) -> f64 {
-    let power = 10.0_f64.powf((span / 4.0).log10().floor());
+    round_step(span / 4.0)
+}
+
+/// The smallest of 1, 2, 2.5, 5, 10, 20, … that is not smaller than a step, but for rounding.
+pub(super) fn round_step(least: f64) -> f64 {
+    let power = 10.0_f64.powf(least.log10().floor());
     let steps = [1.0, 2.0, 2.5, 5.0, 10.0].map(|digit| digit * power);
-    steps.into_iter().find(|step| span / step <= 4.0 + 1e-9).unwrap_or(10.0 * power)
+    steps.into_iter().find(|step| least / step <= 1.0 + 1e-9).unwrap_or(10.0 * power)
 }
 
 /// A number at an axis, with as many digits as its steps need: `25 %`, `+0.5`, `12`.

@@ -1,9 +1,12 @@
 //! A figure as a picture: a dot for each group with its interval, and the differences between groups, for whatever draws it.
 //!
 //! - [`FigurePicture`]: what is drawn, on the page, in reports and in files.
+//! - [`PictureDistribution`]: how numbers are spread; [`PictureLines`]: groups that are rounds.
 //! - [`FigurePicture::lines`]: the same in a terminal.
 
 mod axis;
+mod distribution;
+mod lines;
 mod terminal;
 
 use retold::counted::{count_of, group_digits};
@@ -11,6 +14,8 @@ use retold::escaping::printable;
 
 pub use axis::PictureAxis;
 use axis::PictureUnit;
+pub use distribution::{DistributionRow, PictureBar, PictureDistribution};
+pub use lines::{PictureLine, PictureLines};
 
 use crate::words::{ends, number, unitless_points};
 use crate::{ComparedGroups, FigureGroup, FigureKind, FigureTable, GroupValue, Interval};
@@ -26,6 +31,10 @@ pub struct FigurePicture {
     /// The difference of each group to its baseline, in the same rows. `None` if groups are compared with several others, as all
     /// pairs are.
     pub differences: Option<PicturePanel>,
+    /// How the numbers of each group are spread; `None` of shares.
+    pub distribution: Option<PictureDistribution>,
+    /// The groups as lines, where they are rounds.
+    pub lines: Option<PictureLines>,
 }
 
 /// Rows over one axis.
@@ -79,7 +88,9 @@ impl FigureTable {
         let unit = if is_share { PictureUnit::Share } else { PictureUnit::Number };
         let values = self.groups.iter().map(|group| self.row(group)).collect();
         let values = PicturePanel::new(values, unit);
-        Some(FigurePicture { values, differences: self.differences_to_baselines(is_share) })
+        let differences = self.differences_to_baselines(is_share);
+        let (distribution, lines) = (self.distribution(), self.lines());
+        Some(FigurePicture { values, differences, distribution, lines })
     }
 
     /// The differences, if each group is compared with one other at most, or is the one that others are compared with.
@@ -104,7 +115,7 @@ impl FigureTable {
         Some(PicturePanel::new(rows, unit))
     }
 
-    fn title_of(&self, group: &[GroupValue]) -> String {
+    pub(crate) fn title_of(&self, group: &[GroupValue]) -> String {
         let name = group.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         if name.is_empty() { "all".to_owned() } else { printable(&name, LONGEST) }
     }

@@ -1,9 +1,15 @@
 //! A picture in a terminal of 80 columns.
 
-use super::{FigurePicture, PictureAxis, PicturePanel, PictureRow};
+use super::{
+    DistributionRow, FigurePicture, PictureAxis, PictureBar, PictureDistribution, PicturePanel,
+    PictureRow,
+};
 
 /// The columns of the picture itself.
 const PLOT: usize = 34;
+
+/// The heights of bars.
+const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// The most columns of names.
 const NAMES: usize = 26;
@@ -12,7 +18,9 @@ impl FigurePicture {
     /// Its lines, of at most 78 columns unless a value has many digits. A single group has none: its number says as much.
     pub fn lines(&self) -> Vec<String> {
         if self.values.rows.len() < 2 {
-            return Vec::new();
+            let names = self.values.rows.first().map_or(0, |row| row.name.chars().count());
+            let distribution = self.distribution.as_ref();
+            return distribution.map_or_else(Vec::new, |all| all.lines(names.min(NAMES)));
         }
         // The row of a baseline has nothing to show.
         let differences = self.differences.as_ref().map(PicturePanel::without_empty_rows);
@@ -20,7 +28,25 @@ impl FigurePicture {
         let longest = all.map(|row| row.name.chars().count()).max().unwrap_or(0);
         let names = longest.min(NAMES);
         let panels = [Some(&self.values), differences.as_ref()];
-        panels.into_iter().flatten().flat_map(|panel| panel.lines(names)).collect()
+        let panels = panels.into_iter().flatten().flat_map(|panel| panel.lines(names));
+        let distribution = self.distribution.iter().flat_map(|all| all.lines(names));
+        panels.chain(distribution).collect()
+    }
+}
+
+impl PictureDistribution {
+    /// A line for each group, and one for the axis.
+    fn lines(&self, names: usize) -> Vec<String> {
+        let row = |row: &DistributionRow| {
+            let name = fitting(&row.name, names);
+            format!(
+                "{name:<names$}  {} {}",
+                self.axis.bars(&row.bars),
+                row.text.split(',').next().unwrap_or_default()
+            )
+        };
+        let axis = format!("{:names$}  {}", "", self.axis.numbers());
+        self.rows.iter().map(row).chain([axis.trim_end().to_owned()]).collect()
     }
 }
 
@@ -81,6 +107,26 @@ impl PictureAxis {
         format!("│{}│", cells.iter().collect::<String>())
     }
 
+    /// The bars of a row, each as high as its block.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "one of eight blocks"
+    )]
+    fn bars(&self, bars: &[PictureBar]) -> String {
+        let mut cells = [' '; PLOT];
+        for bar in bars.iter().filter(|bar| bar.count > 0) {
+            let block = (bar.height * BLOCKS.len() as f64).ceil().max(1.0) as usize;
+            let block = BLOCKS.get(block - 1).copied().unwrap_or('█');
+            let (first, last) = (self.column(bar.low), self.column(bar.high));
+            // Bars beside each other do not share a column.
+            for cell in cells.iter_mut().take(last.max(first + 1)).skip(first) {
+                *cell = block;
+            }
+        }
+        format!("│{}│", cells.iter().collect::<String>())
+    }
+
     /// The numbers below the rows, as many as have room.
     fn numbers(&self) -> String {
         let mut line = String::new();
@@ -127,7 +173,8 @@ mod tests {
         let values = PicturePanel::new([rows, vec![few]].concat(), PictureUnit::Share);
         let difference = row("treatment minus control", (0.21, 0.35, 0.49), "+35.00");
         let differences = PicturePanel::new(vec![difference], PictureUnit::Points);
-        let picture = FigurePicture { values, differences: Some(differences) };
+        let (distribution, lines) = (None, None);
+        let picture = FigurePicture { values, differences: Some(differences), distribution, lines };
         insta::assert_snapshot!(picture.lines().join("\n"));
         assert!(picture.lines().iter().all(|line| line.chars().count() <= 78));
     }

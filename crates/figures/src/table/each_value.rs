@@ -114,7 +114,7 @@ impl EachValue {
                 }
                 let value = GroupValue::Label(name.clone());
                 let group = std::iter::once(value).chain(group.iter().cloned()).collect();
-                all.insert(group, GroupDraws { draws, missing, fallback });
+                all.insert(group, GroupDraws { draws, missing, fallback, ..GroupDraws::default() });
             }
         }
         all

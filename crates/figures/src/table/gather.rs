@@ -7,6 +7,7 @@ use retold::event::{CLUSTERS, PARTICIPANTS};
 use retold::log::{AskedModels, LogError, Reader};
 use serde_json::Value;
 
+use super::changes::changes;
 use super::compared::{GroupPairs, compared_groups};
 use super::counted::{Counted, GroupDraws};
 use super::each_value::{EachValue, Unnamed};
@@ -16,6 +17,7 @@ use super::group::GroupValue;
 use super::label::{CountedRun, MODEL, RUN, label_of, setting_of};
 use super::value_name::name_of;
 use super::{ClusteringUsed, ComparedGroups, FigureGroup, FigureTable, FiguresError};
+use crate::FigureKind;
 use crate::definition::{
     Clustering, CountedUnit, FigureDefinition, Grade, Measure, OptionQuantity, is_right, options_of,
 };
@@ -292,7 +294,14 @@ impl<'a> FigureGathering<'a> {
     /// Counts a draw, unless there are too many groups, of which only the number matters then.
     fn count(&mut self, group: Vec<GroupValue>, cluster: &str, draw: Counted<f64>) {
         if self.groups.len() <= MOST_GROUPS || self.groups.contains_key(&group) {
-            self.groups.entry(group).or_default().add(cluster, draw);
+            let is_mean = self.definition.kind() == FigureKind::Mean;
+            let of = self.groups.entry(group).or_default();
+            if let Counted::Value(value) = draw
+                && is_mean
+            {
+                of.values.add(value);
+            }
+            of.add(cluster, draw);
         }
     }
 
@@ -327,6 +336,14 @@ impl<'a> FigureGathering<'a> {
                 (Some(Counted::Fallback), _) | (_, Some(Counted::Fallback)) => Counted::Fallback,
                 _ => Counted::Missing,
             };
+            if let (Some(Counted::Value(before)), Some(Counted::Value(after))) =
+                (&values.before, &values.after)
+                && self.groups.len() <= MOST_GROUPS
+            {
+                let change = (name_of(before), name_of(after));
+                let of = self.groups.entry(group.clone()).or_default();
+                *of.changes.entry(change).or_default() += 1;
+            }
             self.count(group, &values.cluster, draw);
         }
         if let Measure::Graded { grade, .. } = &self.definition.measure {
@@ -358,7 +375,7 @@ impl<'a> FigureGathering<'a> {
         };
         let is_known = self.clusters != ClusteringUsed::Unknown && self.shared == 0;
         let of_group = |(group, found): (&Vec<GroupValue>, &GroupDraws)| {
-            let GroupDraws { draws: answers, missing, fallback } = found;
+            let GroupDraws { draws: answers, missing, fallback, .. } = found;
             let draws = counted(found);
             let interval = is_known.then(|| draws.interval(kind)).flatten();
             let dots = if is_known { draws.dots(kind) } else { Vec::new() };
@@ -371,6 +388,8 @@ impl<'a> FigureGathering<'a> {
                 value: draws.mean(),
                 interval,
                 dots,
+                values: found.values.bins(),
+                changes: changes(&found.changes),
                 narrow: interval.and_then(|_| draws.narrow_interval(kind)),
             }
         };

@@ -1,6 +1,8 @@
 //! A figure of recorded runs: its value in each group of calls, and the differences between groups.
 
+mod changes;
 mod compared;
+mod count_table;
 mod counted;
 mod each_value;
 mod finding;
@@ -26,6 +28,8 @@ use retold::parse::Parsers;
 use retold::run::run_start;
 use serde::Serialize;
 
+pub use changes::ValueChange;
+pub use count_table::CountTable;
 pub use finding::FigureFinding;
 pub use group::{GroupValue, natural_order};
 pub use judged::JudgeAgreement;
@@ -34,7 +38,7 @@ pub use words::SIMULATED_VERDICTS;
 
 use crate::definition::{CountedUnit, DefinitionError, FigureDefinition};
 use crate::recorded::{FigureRow, Observation, RunCensus, SourceError, each_observation};
-use crate::{FigureKind, GroupDifference, Interval, NarrowInterval};
+use crate::{FigureKind, GroupDifference, Interval, NarrowInterval, ValueCount};
 use gather::FigureGathering;
 use label::CountedRun;
 
@@ -183,6 +187,12 @@ pub struct FigureGroup {
     /// The means of its clusters, where they are too few for an interval.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dots: Vec<f64>,
+    /// How often each number is among the values of a mean.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<ValueCount>,
+    /// Of a share of changes: how many participants had which value first, and which last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<ValueChange>,
     /// Why the interval may be too narrow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub narrow: Option<NarrowInterval>,

@@ -5,6 +5,8 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use retold::escaping::printable;
 use retold_figures::{FigurePicture, PictureAxis, PicturePanel, PictureRow};
 
+use super::distribution::{distribution_height, draw_distribution};
+use super::rounds::{draw_lines, lines_height};
 use super::{Area, Drawn, colour, pixel};
 
 /// The size of a picture, in pixels. A browser has 96 of them to the inch.
@@ -28,15 +30,15 @@ impl PictureSize {
 }
 
 /// The places in a picture, in pixels.
-struct ForestLayout {
-    font: i32,
-    width: i32,
+pub(super) struct ForestLayout {
+    pub(super) font: i32,
+    pub(super) width: i32,
     /// The height of a row: a line for the dot, and one for its numbers.
-    row: i32,
+    pub(super) row: i32,
     /// Where names end.
-    names: i32,
+    pub(super) names: i32,
     /// Where the first panel begins: below the notes.
-    top: i32,
+    pub(super) top: i32,
 }
 
 /// A panel, and where its axis begins and ends.
@@ -93,21 +95,30 @@ impl ForestLayout {
         self.width < 36 * self.font
     }
 
-    /// The height of the picture.
-    fn whole_height(&self, picture: &FigurePicture) -> i32 {
+    /// The height of the dots, and of the differences where these are below.
+    fn forest_height(&self, picture: &FigurePicture) -> i32 {
         let below = picture.differences.iter().filter(|_| self.is_narrow());
         let below: i32 = below.map(|panel| self.height(panel)).sum();
-        self.top + self.height(&picture.values) + below
+        self.height(&picture.values) + below
     }
 
-    fn text(&self, root: &Area<'_>, text: &str, at: (i32, i32), across: HPos) -> Drawn {
+    /// The height of the picture.
+    fn whole_height(&self, picture: &FigurePicture) -> i32 {
+        let lines = picture.lines.as_ref();
+        let values =
+            lines.map_or_else(|| self.forest_height(picture), |all| lines_height(self, all));
+        let distribution = picture.distribution.as_ref();
+        self.top + values + distribution.map_or(0, |all| distribution_height(self, all))
+    }
+
+    pub(super) fn text(&self, root: &Area<'_>, text: &str, at: (i32, i32), across: HPos) -> Drawn {
         let font = ("sans-serif", self.font).into_font().color(&BLACK);
         let style = font.pos(Pos::new(across, VPos::Center));
         let text = Text::new(printable(text, 60), at, style);
         Ok(root.draw(&text).map_err(|e| e.to_string())?)
     }
 
-    fn small(&self, root: &Area<'_>, text: &str, at: (i32, i32), across: HPos) -> Drawn {
+    pub(super) fn small(&self, root: &Area<'_>, text: &str, at: (i32, i32), across: HPos) -> Drawn {
         let font = ("sans-serif", self.font * 5 / 6).into_font().color(&SMALL);
         let style = font.pos(Pos::new(across, VPos::Center));
         let text = Text::new(printable(text, 60), at, style);
@@ -136,9 +147,21 @@ pub(crate) fn forest(
             let at = (layout.font, layout.font + line * layout.font * 3 / 2);
             layout.text(&root, note, at, HPos::Left)?;
         }
-        for (at, placed) in layout.panels(picture).iter().enumerate() {
-            let has_names = at == 0 || layout.is_narrow();
-            draw_panel(&root, &layout, placed, has_names)?;
+        let below = match &picture.lines {
+            Some(lines) => {
+                draw_lines(&root, &layout, lines)?;
+                layout.top + lines_height(&layout, lines)
+            }
+            None => {
+                for (at, placed) in layout.panels(picture).iter().enumerate() {
+                    let has_names = at == 0 || layout.is_narrow();
+                    draw_panel(&root, &layout, placed, has_names)?;
+                }
+                layout.top + layout.forest_height(picture)
+            }
+        };
+        if let Some(distribution) = &picture.distribution {
+            draw_distribution(&root, &layout, distribution, below)?;
         }
         root.present().map_err(|e| e.to_string())?;
     }
@@ -208,7 +231,7 @@ fn draw_row(
     Ok(())
 }
 
-fn draw_axis(
+pub(super) fn draw_axis(
     root: &Area<'_>,
     layout: &ForestLayout,
     axis: &PictureAxis,
@@ -230,6 +253,10 @@ fn signed(value: u32) -> i32 {
 
 #[cfg(test)]
 mod tests {
+    use retold_figures::{
+        DistributionRow, PictureBar, PictureDistribution, PictureLine, PictureLines,
+    };
+
     use super::*;
 
     fn picture(groups: usize) -> FigurePicture {
@@ -251,7 +278,12 @@ mod tests {
         };
         let rows: Vec<PictureRow> = (0..groups).map(row).collect();
         let differences = Some(PicturePanel { rows: rows.clone(), axis: axis(true) });
-        FigurePicture { values: PicturePanel { rows, axis: axis(false) }, differences }
+        FigurePicture {
+            values: PicturePanel { rows, axis: axis(false) },
+            differences,
+            distribution: None,
+            lines: None,
+        }
     }
 
     /// The places of the texts of a picture, in pixels.
@@ -287,5 +319,52 @@ mod tests {
             [PictureSize::PAGE, PictureSize::COLUMN, PictureSize::NARROW].map(rows),
             [1, 1, 2]
         );
+    }
+
+    /// Four numbers of two groups, and the same groups in three rounds.
+    fn with_numbers() -> FigurePicture {
+        let whole = picture(2);
+        let axis = whole.values.axis.clone();
+        let bar = |low: f64, count| PictureBar {
+            low,
+            high: low + 0.4,
+            name: low.to_string(),
+            count,
+            height: count as f64 / 4.0,
+        };
+        let rows = whole.values.rows.iter().map(|row| DistributionRow {
+            name: row.name.clone(),
+            bars: vec![bar(-0.8, 4), bar(-0.2, 0), bar(0.4, 1)],
+            text: "median -0.6, half of them from -0.6 to -0.6".to_owned(),
+        });
+        let distribution = Some(PictureDistribution { rows: rows.collect(), axis: axis.clone() });
+        let line = |row: &PictureRow| PictureLine {
+            name: row.name.clone(),
+            points: [1.0, 2.0, 3.0].map(|round| (round, row.clone())).into(),
+        };
+        let lines = Some(PictureLines {
+            label: "round".to_owned(),
+            rounds: vec![1.0, 2.0, 3.0],
+            lines: whole.values.rows.iter().map(line).collect(),
+            axis,
+        });
+        FigurePicture { distribution, lines, ..whole }
+    }
+
+    #[test]
+    fn bars_and_lines_are_within_the_picture_and_name_their_groups() {
+        for size in [PictureSize::PAGE, PictureSize::NARROW, PictureSize::COLUMN] {
+            let svg = forest(&with_numbers(), size, &[]).unwrap();
+            let height: f64 =
+                svg.split("height=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
+            for (x, y) in places(&svg) {
+                assert!((0.0..=f64::from(size.width)).contains(&x), "{size:?}: {x}");
+                assert!((0.0..=height).contains(&y), "{size:?}: {y} of {height}");
+            }
+            // Two bars of each group: a bar of nothing is not drawn.
+            assert_eq!(svg.matches("<rect").count(), 4, "{svg}");
+            assert_eq!(svg.matches("&lt;group 1&gt;").count(), 2, "{svg}");
+            assert!(svg.matches("<polyline").count() >= 2, "{svg}");
+        }
     }
 }

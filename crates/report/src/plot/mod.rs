@@ -6,11 +6,13 @@
 
 mod axis;
 mod bars;
+mod distribution;
 mod flow;
 mod forest;
 mod limited;
 mod lines;
 mod network;
+mod rounds;
 
 use std::error::Error;
 

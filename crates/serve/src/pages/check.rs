@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::{PageReply, RunPageRequest};
 use crate::error::PageError;
 use crate::job::JobState;
+use crate::query::part;
 use crate::runs::Notice;
 
 /// Changes on one page.
@@ -58,6 +59,8 @@ struct Methods {
     to: String,
     count: u64,
     same: bool,
+    /// The address of these decisions: in the timeline, or among the changes if the method is another one.
+    href: String,
 }
 
 /// A decision that changes.
@@ -87,7 +90,7 @@ struct DecisionPair {
 }
 
 /// The keys of its query.
-pub(super) const KEYS: &[&str] = &["to", "after"];
+pub(super) const KEYS: &[&str] = &["to", "after", "then", "now"];
 
 pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     let query = &of.asked.query.clone();
@@ -173,6 +176,10 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     let mut changes: Vec<(&Change, bool)> = flipped.iter().map(|change| (change, true)).collect();
     changes.extend(altered.iter().map(|change| (change, false)));
     changes.sort_by_key(|(change, _)| change.seq);
+    let [then, now] = [query.text("then")?, query.text("now")?];
+    let is =
+        |method: &str, chosen: &Option<String>| chosen.as_deref().is_none_or(|it| it == method);
+    changes.retain(|(change, _)| is(&change.from.method, &then) && is(&change.to.method, &now));
     let from = changes.partition_point(|(change, _)| change.seq.0 <= after);
     let shown = changes.get(from..(from + MOST).min(changes.len())).unwrap_or(&[]);
     for (change, flips) in shown {
@@ -184,12 +191,20 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     data.first = (after > 0).then(|| query.with(&[("after", None)]));
     let asked = (after > 0).then_some(after + 1);
     data.unchanged = asked.filter(|seq| data.changes.first().is_none_or(|first| first.seq != *seq));
+    let (of_run, query) = (&of, &query);
     let pairs = by_method.iter().flat_map(|(from, to)| {
         to.iter().map(move |(to, count)| Methods {
             from: from.clone(),
             to: to.clone(),
             count: *count,
             same: from == to,
+            href: match from == to {
+                true => of_run.href(&format!("?method={}#h-timeline", part(from))),
+                false => {
+                    let (then, now) = (Some(from.as_str()), Some(to.as_str()));
+                    query.with(&[("then", then), ("now", now), ("after", None)])
+                }
+            },
         })
     });
     data.methods = pairs.collect();

@@ -91,6 +91,9 @@ fn story(roll: &EventColumns, by: Option<String>, name: &str) -> (Option<String>
 /// The keys of its query.
 pub(super) const KEYS: &[&str] = &["by", "after"];
 
+/// Labels that say which calls come before which others.
+const ORDERS: [&str; 5] = ["phase", "stage", "round", "turn", "step"];
+
 /// The label whose values have stories unless another is chosen: one that says who is asked, or else one that names
 /// independent clusters, or else the first. `None` if there are no labels.
 fn usual_label(roll: &EventColumns) -> Option<String> {
@@ -133,7 +136,11 @@ pub(super) fn page(mut of: RunPageRequest<'_>, name: &str) -> Result<PageReply, 
     let page: BTreeSet<Seq> =
         asked.iter().skip(from).take(MOST_STEPS).map(|seq| Seq((*seq).into())).collect();
     let belonging = roll.following(&page);
+    let is_ordered =
+        of.info.kind == "study" || roll.labels().any(|(name, ..)| ORDERS.contains(&name));
     let ends = of.ends(&roll, accepted.as_deref(), &asked)?;
+    // The order of arrival says nothing about what followed from what.
+    let ends = if is_ordered || ends.len() < 2 { ends } else { Vec::new() };
     let unfinished = unfinished || !are_joined;
     let has_more = from + page.len() < questions;
     drop(roll);

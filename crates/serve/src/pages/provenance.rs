@@ -10,7 +10,8 @@ use serde::Serialize;
 use super::accepted::AcceptedView;
 use super::{PageReply, RunPageRequest};
 use crate::error::PageError;
-use retold::escaping::excerpt;
+use retold::char_boundary::floor;
+use retold::escaping::{excerpt, inert_lines};
 use retold::event::{fact_name, fact_text};
 
 /// The most sources of one prompt in the graph, and in the list.
@@ -19,6 +20,10 @@ const MOST_LISTED: usize = 200;
 
 /// The most earlier prompts that are listed.
 const MOST_EARLIER: usize = 40;
+
+/// The most turns of what was read, and the longest of them, in bytes.
+const MOST_TURNS: usize = 100;
+const LONGEST_TURN: usize = 16 << 10;
 
 /// The size of a node, and the room between nodes, in pixels.
 const WIDTH: usize = 250;
@@ -32,6 +37,13 @@ struct ProvenancePage {
     sample: u32,
     question: u64,
     exchange: String,
+    /// What was read, in order: the earlier answers that are declared to be in the prompt, or else its messages.
+    turns: Vec<ReadTurn>,
+    /// How many turns are not shown.
+    more_turns: usize,
+    answer: Option<ReadTurn>,
+    /// The decision of the run itself, and the method that found it.
+    decision: Option<(String, String)>,
     /// The declared sources of the prompt, with those of earlier prompts.
     prompts: Vec<ProvenancePrompt>,
     /// True if the run keeps the sources of its prompts.
@@ -46,6 +58,17 @@ struct ProvenancePage {
     /// The decisions that were accepted since and are in force.
     accepted: Vec<AcceptedView>,
     graph: Graph,
+}
+
+/// A text that was read, or the answer to all of them.
+#[derive(Serialize)]
+struct ReadTurn {
+    /// The call that it is the answer to, or the role of the message.
+    who: String,
+    text: String,
+    /// How many bytes of it are not shown.
+    cut: usize,
+    href: String,
 }
 
 #[derive(Serialize)]
@@ -138,6 +161,14 @@ pub(super) fn page(mut of: RunPageRequest<'_>, seq: Seq) -> Result<PageReply, Pa
             (true, *complete)
         }
     };
+    let (turns, more_turns) = read_turns(&mut of, &audit)?;
+    let answer = audit.answer.as_ref().map(|answer| {
+        ReadTurn::new("answer", text_of(&answer.event), format!("{exchange}#answer"))
+    });
+    let decision = audit.decision.as_ref().map(|made| {
+        let value = excerpt(&made.event.details.value.to_string(), 600);
+        (value, made.event.by.method.clone())
+    });
     let decisions = of.call_decisions()?;
     let accepted = of.accepted(&decisions, call, *sample)?;
     let graph = graph(&of, &audit, &prompts, &facts);
@@ -161,6 +192,10 @@ pub(super) fn page(mut of: RunPageRequest<'_>, seq: Seq) -> Result<PageReply, Pa
         sample: *sample,
         question: question.seq.0,
         exchange,
+        turns,
+        more_turns,
+        answer,
+        decision,
         prompts,
         declared: is_declared,
         complete,
@@ -266,11 +301,7 @@ fn graph(
         href: page("#prompt"),
     }];
     if let Some(answer) = &audit.answer {
-        let text = match &answer.event {
-            Event::ResponseReceived(received) => excerpt_of(received.content.text()),
-            Event::AnswerReused(reused) => excerpt_of(reused.content.text()),
-            _ => String::new(),
-        };
+        let text = excerpt_of(text_of(&answer.event));
         let (title, href) = ("answer".to_owned(), page("#answer"));
         middle.push(ProvenanceNode { kind: "answer", title, text, seq: answer.seq.0, href });
     }
@@ -329,6 +360,58 @@ fn graph(
     }
     let columns = if right.is_empty() { 2 } else { 3 };
     Graph { width: columns * (WIDTH + ACROSS) - ACROSS + 2 * GAP, height, cards, edges, left_out }
+}
+
+/// The text of an answer.
+fn text_of(event: &Event) -> &str {
+    match event {
+        Event::ResponseReceived(received) => received.content.text(),
+        Event::AnswerReused(reused) => reused.content.text(),
+        _ => "",
+    }
+}
+
+impl ReadTurn {
+    fn new(who: &str, text: &str, href: String) -> Self {
+        let end = floor(text, LONGEST_TURN);
+        let shown = inert_lines(&text[..end]);
+        ReadTurn { who: who.to_owned(), text: shown, cut: text.len() - end, href }
+    }
+}
+
+/// What was read, and how many turns of it are left out: the last are the nearest to the answer.
+fn read_turns(
+    of: &mut RunPageRequest<'_>,
+    audit: &Audit,
+) -> Result<(Vec<ReadTurn>, usize), PageError> {
+    let made = match &audit.declared {
+        DeclaredSources::Kept { prompts, .. } => prompts.as_slice(),
+        DeclaredSources::NotKept => &[],
+    };
+    let mut answers: BTreeMap<Seq, String> = BTreeMap::new();
+    let made = made.iter().filter(|made| made.part != PromptRelation::Behind);
+    for origin in made.flat_map(|made| &made.from) {
+        if let Origin::Decision { call, sample, answer, .. } = origin {
+            answers.insert(answer.seq, format!("{call}#{sample}"));
+        }
+    }
+    let page = of.href(&format!("/exchange/{}#prompt", audit.question.seq));
+    let messages = audit.request.messages();
+    let all = if answers.is_empty() { messages.len() } else { answers.len() };
+    let left_out = all.saturating_sub(MOST_TURNS);
+    if answers.is_empty() {
+        let shown = messages.iter().skip(left_out);
+        let turn = |(role, text): &(String, String)| ReadTurn::new(role, text, page.clone());
+        return Ok((shown.map(turn).collect(), left_out));
+    }
+    let mut turns = Vec::new();
+    for (seq, call) in answers.into_iter().skip(left_out) {
+        let content = of.event(seq)?.content;
+        let text = content.as_ref().map_or("", |content| content.text());
+        let href = of.href(&format!("/exchange/{seq}"));
+        turns.push(ReadTurn::new(&call, text, href));
+    }
+    Ok((turns, left_out))
 }
 
 fn excerpt_of(text: &str) -> String {

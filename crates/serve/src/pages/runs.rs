@@ -1,20 +1,23 @@
 //! All runs.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use retold::id::Seq;
-use retold::log::{Finding, deleted_runs};
+use retold::log::{Finding, Reader, RunHead, deleted_runs};
 use retold_archive::Damage;
 use serde::Serialize;
 
 use super::{PageReply, PageRequest};
 use crate::error::PageError;
 use crate::runs::{Notice, RunInfo, dangers, notices, run_heads, run_info};
+use crate::summaries::{MOST_EVENTS, RunSummary};
 
 /// Runs on one page.
 const MOST: usize = 100;
 
 #[derive(Serialize)]
 struct RunsPage {
-    runs: Vec<RunInfo>,
+    runs: Vec<ListedRun>,
     /// How many runs the log has.
     all: usize,
     /// The query for earlier runs.
@@ -23,6 +26,19 @@ struct RunsPage {
     later: Option<String>,
     /// Whether more may come while the page is shown.
     can_grow: bool,
+}
+
+/// A run of the list.
+#[derive(Serialize)]
+struct ListedRun {
+    #[serde(flatten)]
+    info: RunInfo,
+    /// What came out, and the cost; `None` while it is not known, and of a run that is too long to be read for a list.
+    summary: Option<RunSummary>,
+    /// True if it is that long.
+    is_long: bool,
+    /// True of decisions about a run that is above it.
+    is_indented: bool,
 }
 
 /// The keys of its query.
@@ -43,7 +59,7 @@ pub(super) fn page(asked: &PageRequest<'_>) -> Result<PageReply, PageError> {
         let notice = Notice::distrust(&Damage { seq: Seq(1), fault }, &format!("run {of}"));
         notices.push(Notice { of: Some(of), ..notice });
     }
-    let runs = shown.iter().rev().map(|head| run_info(asked.site, reader.as_mut(), head)).collect();
+    let (runs, is_pending) = listed_runs(asked, reader.as_mut(), shown, all);
     notices.extend(dangers(asked.site, shown));
     let to = |at: usize| asked.query.with(&[("before", Some(&at.to_string()))]);
     let data = RunsPage {
@@ -53,5 +69,58 @@ pub(super) fn page(asked: &PageRequest<'_>) -> Result<PageReply, PageError> {
         later: (before < all).then(|| to((before + MOST).min(all))),
         can_grow: asked.site.source.path().is_some(),
     };
-    asked.page(200, "runs", "Runs".to_owned(), None, notices, false, data)
+    asked.page(200, "runs", "Runs".to_owned(), None, notices, is_pending, data)
+}
+
+/// Runs with what came out of them, the last first, and decisions below the run that they are about; whether more will be
+/// known of them soon.
+fn listed_runs(
+    asked: &PageRequest<'_>,
+    reader: &mut dyn Reader,
+    heads: &[RunHead],
+    runs: usize,
+) -> (Vec<ListedRun>, bool) {
+    let infos = heads.iter().rev().map(|head| run_info(asked.site, reader, head));
+    let infos: Vec<RunInfo> = infos.collect();
+    let of_run = heads.iter().rev().zip(&infos);
+    let of_run = of_run.map(|(head, info)| (head.clone(), !info.can_grow()));
+    let (summaries, is_pending) =
+        asked.site.summaries(&of_run.collect::<Vec<(RunHead, bool)>>(), runs);
+    let listed = infos.into_iter().zip(summaries).map(|(info, summary)| ListedRun {
+        is_long: info.events > MOST_EVENTS,
+        is_indented: false,
+        info,
+        summary,
+    });
+    (with_decisions_below(listed.collect()), is_pending)
+}
+
+/// Puts decisions below the run that they are about, if that is in the list.
+fn with_decisions_below(listed: Vec<ListedRun>) -> Vec<ListedRun> {
+    let about: BTreeMap<String, String> = listed
+        .iter()
+        .filter(|run| run.info.kind == "accepted")
+        .filter_map(|run| Some((run.info.run.clone(), run.info.from.clone()?)))
+        .collect();
+    let all: BTreeSet<String> = listed.iter().map(|run| run.info.run.clone()).collect();
+    // Decisions may be about a run of decisions. A crafted log may name runs in a circle.
+    let root = |run: &ListedRun| {
+        let chain = std::iter::successors(about.get(&run.info.run), |run| about.get(*run));
+        chain.take(about.len()).filter(|run| all.contains(*run)).last().cloned()
+    };
+    let mut below: BTreeMap<String, Vec<ListedRun>> = BTreeMap::new();
+    let mut tops = Vec::new();
+    for run in listed {
+        match root(&run).filter(|root| !about.contains_key(root)) {
+            Some(root) => below.entry(root).or_default().push(run),
+            None => tops.push(run),
+        }
+    }
+    let mut all = Vec::new();
+    for top in tops {
+        let decisions = below.remove(&top.info.run).unwrap_or_default();
+        all.push(top);
+        all.extend(decisions.into_iter().map(|run| ListedRun { is_indented: true, ..run }));
+    }
+    all
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use retold::content::Content;
+use retold::decide::last_resort;
 use retold::escaping::printable;
 use retold::event::Event;
 use retold::id::{CallPath, Seq};
@@ -14,6 +15,7 @@ use super::outcome::{Outcome, status};
 use super::row::{ListedEvent, row};
 use super::{PageReply, RunPageRequest};
 use crate::error::PageError;
+use crate::event_columns::EventColumns;
 use crate::event_set::EventSet;
 use crate::job::JobState;
 use crate::query::Query;
@@ -59,6 +61,8 @@ struct Timeline {
     methods: Vec<FilterChoice>,
     models: Vec<FilterChoice>,
     failed: u64,
+    /// The methods of decisions for which nothing was found in the answer.
+    last_resorts: Vec<FilterChoice>,
     totals: Totals,
     /// Where events come from as they are added; `None` if no more can come, or not here.
     live: Option<String>,
@@ -237,6 +241,7 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
         choices.truncate(MOST_CHOICES);
         choices
     };
+    let last_resorts = of.last_resorts(&roll, query)?;
     let (dollars, is_whole_cost) = roll.questions.cost();
     let prices_taken = of.asked.site.prices.taken().map(str::to_owned);
     let list = |one: &Option<String>| one.iter().cloned().collect::<Vec<String>>();
@@ -271,6 +276,7 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
         methods: choices(&counts.methods, "method", &list(&filter.method)),
         models: choices(&counts.models, "model", &list(&filter.model)),
         failed: count("AttemptFailed"),
+        last_resorts,
         totals: Totals {
             questions: count("RequestSent"),
             failed: roll.questions.failures(),
@@ -314,6 +320,30 @@ pub(super) struct WordHits {
 }
 
 impl RunPageRequest<'_> {
+    /// The methods of decisions for which a parser found nothing, as the first decision by each says.
+    fn last_resorts(
+        &mut self,
+        roll: &EventColumns,
+        query: &Query,
+    ) -> Result<Vec<FilterChoice>, PageError> {
+        let mut found = Vec::new();
+        for (method, count) in roll.counts.methods.iter().take(MOST_CHOICES) {
+            let by = EventFilter { method: Some(method.clone()), ..EventFilter::default() };
+            let Some(first) = roll.list(&by, None, 0, u64::MAX, 1, false).first().copied() else {
+                continue;
+            };
+            let Ok(Event::DecisionMade(made)) = self.event(first)?.event() else { continue };
+            let parsers = self.asked.site.studies.parsers();
+            if last_resort(&made.by.parser, parsers) == Some(method) {
+                let query =
+                    query.with(&[("method", Some(method)), ("after", None), ("before", None)]);
+                let (value, label) = (method.clone(), printable(method, 60));
+                found.push(FilterChoice { value, label, count: *count, chosen: false, query });
+            }
+        }
+        Ok(found)
+    }
+
     /// The events with the words of a query.
     pub(super) fn hits(&self, query: &Query) -> Result<WordHits, PageError> {
         let Some(q) = query.text("q")? else { return Ok(WordHits { found: None, indexed: None }) };

@@ -162,7 +162,8 @@ fn events(
     let may_be_misspelt = is_on && !more && (has_none || filter.kinds.len() > 1);
     let never = if may_be_misspelt { never(reader, run, &filter)? } else { Vec::new() };
     let end = reader.runs()?.into_iter().find(|head| head.run == run).map(|head| head.head.seq);
-    if has_none && is_on && !more {
+    // A value that the run never has says why.
+    if has_none && is_on && !more && never.is_empty() {
         text.push_str("no event matches\n");
     }
     if let Some(end) = end.filter(|end| has_none && args.after >= end.0 && args.after > 0) {

@@ -9,8 +9,8 @@ use retold::id::{CallPath, RunId, Seq};
 use retold::log::{AskedModels, EventFilter, LogError, Reader, method_and_model};
 use retold::text_diff::likeness;
 
-/// The most values that are listed.
-const MOST: usize = 40;
+/// The most values that are listed: those that may be meant.
+const MOST: usize = 12;
 
 /// Values of one option that no event of the run has.
 pub(super) struct Never {
@@ -81,7 +81,7 @@ pub(super) fn never(
         (
             "--label",
             labels.iter().map(|(name, value)| as_option((name, value))).collect(),
-            known_labels,
+            of_names(labels, known_labels),
         ),
         ("--method", one(method), methods),
         ("--model", one(model), models),
@@ -101,6 +101,17 @@ pub(super) fn never(
         (!given.is_empty()).then_some(Never { option, given, has, more })
     });
     Ok(never.collect())
+}
+
+/// The labels that have one of these names, or all, if no label has.
+fn of_names(labels: &[(String, String)], known: BTreeSet<String>) -> BTreeSet<String> {
+    let has_name = |label: &&String| {
+        labels.iter().any(|(name, _)| {
+            label.strip_prefix(name.as_str()).is_some_and(|it| it.starts_with('='))
+        })
+    };
+    let same: BTreeSet<String> = known.iter().filter(has_name).cloned().collect();
+    if same.is_empty() { known } else { same }
 }
 
 /// A label as the option has it.
@@ -127,7 +138,7 @@ impl Never {
             has.push(format!("and {more} more"));
         }
         let has = if has.is_empty() { "none".to_owned() } else { has.join(", ") };
-        format!("{option} {}: the run never has it; it has {has}\n", given.join(", "))
+        format!("no event matches {option} {}; the run has {has}\n", given.join(", "))
     }
 
     /// The same as JSON.

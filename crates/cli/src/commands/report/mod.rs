@@ -21,13 +21,16 @@ use retold::escaping::printable;
 use retold::id::RunId;
 use retold::model::Prices;
 use retold::run::RunRecord;
-use retold_report::{MOST_RUNS, Medium, ReportPage, RunPart, RunSummary};
+use retold_report::{MOST_RUNS, Medium, ReportPage, ReportTexts, RunPart, RunSummary};
 use retold_wire::PROGRAM;
+
+/// The longest texts of a page, in bytes.
+const MOST_TEXT: usize = 200 << 20;
 
 /// Write a run, or several side by side, as one self-contained page.
 ///
 /// It has what was run, when and at what cost, figures with 95 % intervals, plots with their
-/// numbers as CSV, and by which methods its decisions were found. It needs no network and has no script.
+/// numbers as CSV, and by which methods its decisions were found. It needs no network and has no script, unless it has texts.
 /// A file that ends with .pdf is the same page printed by Chromium, Chrome, Edge or Brave, whichever is installed
 /// (CHROME_PATH names one).
 ///
@@ -50,6 +53,9 @@ pub(crate) struct Args {
     /// The file, which ends with .html or .pdf, or `-` for HTML on stdout.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    /// Also put every prompt and answer into the page, with a search over them: one file that can be put beside a paper.
+    #[arg(long)]
+    texts: bool,
     /// Replace the file if it exists.
     #[arg(long)]
     force: bool,
@@ -59,9 +65,13 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { runs, figures: of_any, output: file, force, prices: price_file } = args;
+    let Args { runs, figures: of_any, output: file, texts, force, prices: price_file } = args;
     let document = DocumentFile::new(file.clone(), force, output)?;
     let format = ReportFormat::of(&file)?;
+    if texts && format == ReportFormat::Pdf {
+        return Err(CliError::usage("--texts is for an HTML page: paper cannot be searched")
+            .hint("name a file that ends with .html"));
+    }
     if runs.len() > MOST_RUNS {
         return Err(CliError::usage(format!(
             "a report has at most {MOST_RUNS} runs, and these are {}",
@@ -83,7 +93,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let parts = selected.iter().map(|selected| part(selected, &prices, global));
     let parts = parts.collect::<Result<Vec<_>, CliError>>().map_err(without_others)?;
     let simulated = parts.iter().any(|part| part.summary.started.is_simulated());
-    let page = ReportPage { runs: parts, tables, deciders };
+    let texts = texts.then(|| read_texts(&selected)).transpose()?;
+    let page = ReportPage { runs: parts, tables, deciders, texts };
     let medium = match format {
         ReportFormat::Html => Medium::Screen,
         ReportFormat::Pdf => Medium::Paper,
@@ -120,6 +131,23 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         output.text(&format!("report of {of} written to {}{by}\n{shown}", file.display()))?;
     }
     Ok(Status::Fine)
+}
+
+/// The prompts and answers of runs.
+fn read_texts(selected: &[RunSelection]) -> Result<ReportTexts, CliError> {
+    let mut texts = ReportTexts::default();
+    for RunSelection { log, run } in selected {
+        let name = (selected.len() > 1).then(|| run.short(8));
+        texts.read(&mut log.checked_reader()?, *run, name.as_deref())?;
+        if texts.bytes() > MOST_TEXT {
+            return Err(CliError::usage(format!(
+                "the prompts and answers are more than {} MB of text, which no browser reads well",
+                MOST_TEXT >> 20
+            ))
+            .hint("leave out --texts; `retold table RUN --table exchanges` writes them for other programs"));
+        }
+    }
+    Ok(texts)
 }
 
 /// What a report is written as.

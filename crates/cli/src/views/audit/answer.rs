@@ -89,11 +89,11 @@ pub(super) fn choices(audit: &Audit) -> u32 {
 }
 
 /// The answer, with its shortcomings, and each of its choices.
-pub(super) fn answer_text(Link { seq, hash, event }: &Link<Event>, choices: u32) -> String {
+pub(super) fn answer_text(Link { seq, event, .. }: &Link<Event>, choices: u32) -> String {
     let mut out = String::new();
     let (text, details) = answer_of(event);
     // Writing to a string cannot fail.
-    let _ = writeln!(out, "\nanswer  seq {seq}  hash {hash}  {details}");
+    let _ = writeln!(out, "\nanswer  seq {seq}");
     let Shortcomings { blank, cut_off, not_read, .. } = shortcomings(event);
     if blank > 0 {
         let _ = writeln!(out, "  blank: neither a text nor a tool call nor a refusal");
@@ -130,6 +130,9 @@ pub(super) fn answer_text(Link { seq, hash, event }: &Link<Event>, choices: u32)
             let _ = writeln!(out, "{}", indent(&other.text));
         }
         out.push_str(&parts_text(&other.extra));
+    }
+    if details != "{}" {
+        let _ = writeln!(out, "  recorded with it: {details}");
     }
     out
 }

@@ -13,13 +13,10 @@ use retold::escaping::printable;
 use retold::event::DecisionMade;
 
 /// The decision that is audited.
-pub(super) fn decision_text(
-    audit: &Audit,
-    Link { seq, hash, event }: &Link<DecisionMade>,
-) -> String {
+pub(super) fn decision_text(audit: &Audit, Link { seq, event, .. }: &Link<DecisionMade>) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
-    let _ = writeln!(out, "\ndecision  seq {seq}  hash {hash}");
+    let _ = writeln!(out, "\ndecision  seq {seq}");
     if event.by.is_reported() {
         let _ = writeln!(out, "  name     {}", printable(event.by.decides(), 200));
     }
@@ -67,7 +64,9 @@ fn parser(out: &mut String, parser: &Value) {
     let text = |value: &Value| printable(value.as_str().unwrap_or("?"), 200);
     // Writing to a string cannot fail.
     if from.is_null() {
-        let _ = writeln!(out, "  parser   {parser}");
+        let params = parser["params"].as_object().filter(|params| !params.is_empty());
+        let params = params.map_or_else(String::new, |_| format!(" {}", parser["params"]));
+        let _ = writeln!(out, "  parser   {}@{}{params}", text(&parser["name"]), parser["version"]);
         return;
     }
     let _ = writeln!(out, "  parser   {}@{}", text(&parser["name"]), parser["version"]);

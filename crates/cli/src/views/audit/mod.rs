@@ -2,6 +2,7 @@
 
 mod answer;
 mod decision;
+mod hashes;
 mod in_force;
 mod object;
 mod sources;
@@ -13,6 +14,7 @@ use serde_json::json;
 
 use self::answer::{answer_text, choices};
 use self::decision::{decision_text, other_decision};
+use self::hashes::hashes_text;
 use self::in_force::decisions_in_force;
 use self::object::object;
 use self::sources::{declared_text, matches_text};
@@ -168,13 +170,13 @@ fn text(audit: &Audit, has_accepted: bool, end: Option<Seq>) -> String {
         Some(answer) => out.push_str(&answer_text(answer, choices(audit))),
         None => out.push_str(&nothing("answer was received", end)),
     }
-    for Link { seq, hash, event } in &audit.attempts {
+    for Link { seq, event, .. } in &audit.attempts {
         if let Event::AttemptFailed(failed) = event {
             let details = &failed.details;
             let last = if details.gave_up { ", the last" } else { "" };
             let _ = writeln!(
                 out,
-                "\nfailed attempt {}{last}  seq {seq}  hash {hash}\n  {}: {}",
+                "\nfailed attempt {}{last}  seq {seq}\n  {}: {}",
                 details.attempt, details.failure, details.error
             );
             let text = details.http.as_ref().and_then(|http| http["text"].as_str());
@@ -183,22 +185,21 @@ fn text(audit: &Audit, has_accepted: bool, end: Option<Seq>) -> String {
             }
         }
     }
-    if let Some(Link { seq, hash, event: left }) = &audit.left {
+    if let Some(Link { seq, event: left, .. }) = &audit.left {
         let had = match left.bytes {
             Some(bytes) => format!("with {} bytes", group_digits(bytes)),
             None => "before the beginning".to_owned(),
         };
         let _ = writeln!(
             out,
-            "\nthe client left  seq {seq}  hash {hash}\n  after {} ms, {had} of the answer",
+            "\nthe client left  seq {seq}\n  after {} ms, {had} of the answer",
             group_digits(left.after_ms),
         );
     }
-    let _ = writeln!(out, "\nquestion  seq {}  hash {}", audit.question.seq, audit.question.hash);
+    let _ = writeln!(out, "\nprompt  seq {}", audit.question.seq);
     for (name, value) in &audit.labels {
         let _ = writeln!(out, "  {}: {}", printable(name, 100), printable(value, 200));
     }
-    let _ = writeln!(out, "prompt {}", audit.request.hash());
     let body = audit.request.body().as_object();
     for (key, value) in body.into_iter().flatten().filter(|(key, _)| *key != "messages") {
         let _ = writeln!(out, "  {key}: {value}");
@@ -208,10 +209,11 @@ fn text(audit: &Audit, has_accepted: bool, end: Option<Seq>) -> String {
     }
     declared_text(&audit.declared, &mut out);
     matches_text(audit, &mut out);
-    for Link { seq, hash, event } in &audit.facts {
-        let _ = writeln!(out, "\nfact that follows  seq {seq}  hash {hash}");
+    for Link { seq, event, .. } in &audit.facts {
+        let _ = writeln!(out, "\nfact that follows  seq {seq}");
         let _ = writeln!(out, "{}", indent(&event.fact.to_string()));
     }
+    hashes_text(audit, &mut out);
     out
 }
 

@@ -9,6 +9,15 @@ use retold::escaping::printable;
 /// How many of the earlier prompts that led to the audited one are shown to people.
 const SHOWN_BEHIND: usize = 20;
 
+/// The prompts whose sources are shown to people.
+pub(super) fn listed_prompts(prompts: &[MadeFrom]) -> impl Iterator<Item = &MadeFrom> {
+    let mut behind = 0;
+    prompts.iter().filter(move |made| {
+        behind += usize::from(made.part == PromptRelation::Behind);
+        behind <= SHOWN_BEHIND
+    })
+}
+
 /// The declared sources of the prompt, and those of earlier prompts.
 pub(super) fn declared_text(declared: &DeclaredSources, out: &mut String) {
     let DeclaredSources::Kept { prompts, complete, .. } = declared else {
@@ -17,12 +26,7 @@ pub(super) fn declared_text(declared: &DeclaredSources, out: &mut String) {
         );
         return;
     };
-    let mut behind = 0;
-    for MadeFrom { call, sample, part, from, .. } in prompts {
-        behind += usize::from(*part == PromptRelation::Behind);
-        if behind > SHOWN_BEHIND {
-            continue;
-        }
+    for MadeFrom { call, sample, part, from, .. } in listed_prompts(prompts) {
         // Writing to a string cannot fail.
         let _ = match (part, from.is_empty()) {
             (PromptRelation::Itself, true) => {
@@ -44,6 +48,7 @@ pub(super) fn declared_text(declared: &DeclaredSources, out: &mut String) {
         };
         from.iter().for_each(|origin| origin_text(origin, out));
     }
+    let behind = prompts.iter().filter(|made| made.part == PromptRelation::Behind).count();
     // Writing to a string cannot fail.
     let _ = match (behind.saturating_sub(SHOWN_BEHIND), complete) {
         (0, _) => Ok(()),
@@ -58,25 +63,20 @@ pub(super) fn declared_text(declared: &DeclaredSources, out: &mut String) {
 fn origin_text(origin: &Origin, out: &mut String) {
     // Writing to a string cannot fail.
     let _ = match origin {
-        Origin::Decision { call, sample, answer, content, decision } => {
-            let decision =
-                decision.as_ref().map(|d| format!("decision seq {}  hash {}", d.seq, d.hash));
+        Origin::Decision { call, sample, answer, decision, .. } => {
+            let decision = decision.as_ref().map(|made| format!("decision seq {}", made.seq));
             let decision = decision.unwrap_or_else(|| "no decision".to_owned());
-            let Link { seq, hash, .. } = answer;
-            writeln!(
-                out,
-                "  {call}#{sample}  {decision}\n    answer seq {seq}  hash {hash}  content {content}"
-            )
+            writeln!(out, "  {call}#{sample}  answer seq {}, {decision}", answer.seq)
         }
-        Origin::Fact { fact: Link { seq, hash, event }, causes: _ } => {
+        Origin::Fact { fact: Link { seq, event, .. }, causes: _ } => {
             let fact = printable(&event.to_string(), SHOWN);
-            writeln!(out, "  fact seq {seq}  hash {hash}\n    {fact}")
+            writeln!(out, "  fact seq {seq}: {fact}")
         }
-        Origin::Question { call, sample, question: Link { seq, hash, .. } } => {
-            writeln!(out, "  everything that {call}#{sample} was made from  seq {seq}  hash {hash}")
+        Origin::Question { call, sample, question } => {
+            writeln!(out, "  everything that {call}#{sample} was made from, seq {}", question.seq)
         }
-        Origin::Other { event: Some(Link { seq, hash, event }), .. } => {
-            writeln!(out, "  {event}, which is not a source of prompts  seq {seq}  hash {hash}")
+        Origin::Other { event: Some(Link { seq, event, .. }), .. } => {
+            writeln!(out, "  {event}, which is not a source of prompts, seq {seq}")
         }
         Origin::Other { event: None, seq } => writeln!(out, "  seq {seq}, which does not exist"),
     };
@@ -119,12 +119,9 @@ mod tests {
         let event = Link { seq: Seq(1), hash: EventHash([0; 32]), event: "RunStarted".to_owned() };
         origin_text(&Origin::Other { event: Some(event), seq: Seq(1) }, &mut text);
         origin_text(&Origin::Other { event: None, seq: Seq(9) }, &mut text);
-        let hash = "0".repeat(64);
         assert_eq!(
             text,
-            format!(
-                "  RunStarted, which is not a source of prompts  seq 1  hash {hash}\n  seq 9, which does not exist\n"
-            )
+            "  RunStarted, which is not a source of prompts, seq 1\n  seq 9, which does not exist\n"
         );
     }
 }

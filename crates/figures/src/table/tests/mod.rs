@@ -5,6 +5,7 @@ mod chance;
 mod graded;
 mod grouped_values;
 mod rows;
+mod spread;
 mod written;
 
 use std::fmt::Write;
