@@ -500,7 +500,7 @@ fn an_answer_without_a_text_shows_what_it_has() {
         let said = place.ok(&format!("show latest a/{n}"));
         assert!(!said.contains(['\u{1b}', '\u{7}']), "{said}");
         let (_, answer) = said.split_once("\nanswer  ").unwrap();
-        let (answer, _) = answer.split_once("\nquestion  ").unwrap();
+        let (answer, _) = answer.split_once("\nprompt  ").unwrap();
         shown.push_str(&format!("answer  {answer}\n"));
     }
     crate::support::cli::assert_said!("whole_shown", shown);
@@ -527,11 +527,10 @@ fn an_answer_that_ended_as_a_refusal_is_shown_as_refused() {
     place.ok("import refused.jsonl");
     let said = place.ok("show latest a");
     let (_, answer) = said.split_once("\nanswer  ").unwrap();
-    let (answer, _) = answer.split_once("\nquestion  ").unwrap();
-    let (_, below) = answer.split_once('\n').unwrap();
+    let (answer, _) = answer.split_once("\nprompt  ").unwrap();
     assert_eq!(
-        below.trim_end(),
-        "  refused: the model or a filter of its provider ended the answer"
+        answer.lines().nth(1),
+        Some("  refused: the model or a filter of its provider ended the answer")
     );
     let run = place.ok("show latest");
     assert!(!run.contains("blank"), "{run}");
