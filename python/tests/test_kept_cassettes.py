@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 import subprocess
@@ -165,7 +166,9 @@ def test_it(n):
     words = [sys.executable, "-m", "pytest", "-q", f"--retold-cassette-per={per}"]
     whole = 3 if per == "test" else 120
     chance = random.Random(51)
-    for how in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+    # RETOLD_INTERRUPTIONS=100 takes ten minutes.
+    for number in range(int(os.environ.get("RETOLD_INTERRUPTIONS", "3"))):
+        how = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)[number % 3]
         suite = subprocess.Popen([*words, "--retold=all"], cwd=pytester.path, stdout=subprocess.DEVNULL)
         begun = len(model.asked)
         while len(model.asked) == begun and suite.poll() is None:

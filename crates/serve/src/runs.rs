@@ -82,6 +82,11 @@ impl Notice {
         Notice { from: Some(damage.seq.0), ..Notice::danger(format!("{sentence}.")) }
     }
 
+    /// Answers are made up.
+    pub(crate) fn simulated() -> Self {
+        Notice::warning("Simulated: a program made these answers up. They are not data.")
+    }
+
     pub(crate) fn info(text: impl Into<String>) -> Self {
         Notice::new("info", text)
     }
@@ -147,7 +152,7 @@ pub(crate) fn run_info(site: &Site, reader: &mut dyn Reader, head: &RunHead) -> 
     };
     let came_by = match (&first.forked_from, experiment_kind(&first)) {
         (Some(_), _) => Some("a fork of"),
-        (None, "accepted") => Some("accepted decisions about"),
+        (None, "accepted") => Some("about"),
         _ => None,
     };
     let parent = first.forked_from.map(|parent| parent.run.to_string());

@@ -130,5 +130,6 @@ fn figure_line(table: &FigureTable) -> Option<[String; 2]> {
     if let Some(more) = rows.len().checked_sub(MOST_GROUPS).filter(|more| *more > 0) {
         values.push(format!("{more} more"));
     }
-    Some([table.title(), values.join(" · ")])
+    // A number stays beside its sign.
+    Some([table.title(), values.join(" · ").replace(" %", "\u{a0}%")])
 }

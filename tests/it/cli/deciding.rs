@@ -136,7 +136,7 @@ fn accepted_decisions_are_a_run_of_their_own() {
     // Every command that works on a run works on this one.
     let (checked, code) = place.json(&format!("check {new} --parser game24@2"));
     assert_eq!((code, &checked["decisions"], &checked["flips"]), (0, &json!(6), &json!(0)));
-    assert!(place.ok(&format!("audit {new} solve/0#0")).contains("\"name\":\"game24\""));
+    assert!(place.ok(&format!("audit {new} solve/0#0")).contains("parser   game24@"));
     place.ok(&format!("export {new} new.jsonl"));
     place.ok("check new.jsonl --parser game24@2");
     place.ok("import new.jsonl --log other.db");

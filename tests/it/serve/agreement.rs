@@ -88,7 +88,9 @@ fn agreement_is_linked_where_several_decided_and_filtered_by_label() {
     let (said, _) = place.json(&format!("score agreement {RUN} vote --label condition=acp"));
     assert_eq!(acp["agreement"]["pairs"], said["pairs"]);
     // The page of accepted decisions is that of the run that they are about.
-    let accepted = served.json("/")["runs"][0]["run"].as_str().unwrap().to_owned();
+    let runs = served.json("/")["runs"].as_array().unwrap().clone();
+    let accepted =
+        runs.iter().find(|run| run["kind"] == "accepted").unwrap()["run"].as_str().unwrap();
     let moved = served.get(&format!("/run/{accepted}/agreement?name=vote"));
     assert!(moved.head.contains(&format!("location: {link}")), "{}", moved.head);
     // Nobody but its parser decided.

@@ -89,7 +89,7 @@ fn a_decision_of_an_imported_log_is_audited() {
     let decision = events.lines().find(|line| line.contains("  decision ")).unwrap();
     let seq = decision.split_whitespace().find(|w| w.chars().all(|c| c.is_ascii_digit())).unwrap();
     let chain = place.ok(&format!("audit latest {seq}"));
-    assert!(chain.contains("\"name\":\"action\"") && chain.contains("some-model"), "{chain}");
+    assert!(chain.contains("parser   action@2") && chain.contains("some-model"), "{chain}");
     assert_eq!(place.json("replay latest").0["identical"], true);
 }
 

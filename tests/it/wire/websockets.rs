@@ -75,7 +75,7 @@ fn openai_s_sdk_gets_the_same_frames_again() {
     }
     // The log has texts and tokens, as of any other request.
     let db = rusqlite::Connection::open(place.path("retold.db")).unwrap();
-    let sql = "SELECT call LIKE 'openai.responses/%', text, completion_tokens FROM exchanges ORDER BY seq LIMIT 1";
+    let sql = "SELECT call LIKE 'openai.responses/%', answer, completion_tokens FROM exchanges ORDER BY seq LIMIT 1";
     let rows = crate::support::rows::rows(&db, sql);
     assert_eq!(rows, [["1", "Answer 1 to red: \u{e4}\u{20ac}", "5"]]);
     // A changed frame is a miss that names what changed.

@@ -42,5 +42,11 @@ pub(super) fn draw_distribution(
         layout.small(root, &row.text, (right, bottom + layout.font * 3 / 4), HPos::Right)?;
     }
     let rows = i32::try_from(all.rows.len()).unwrap_or(0);
-    draw_axis(root, layout, &all.axis, (left, right, top + rows * height + layout.font), &x)
+    draw_axis(
+        root,
+        layout,
+        (&all.axis, all.axis.name),
+        (left, right, top + rows * height + layout.font),
+        &x,
+    )
 }

@@ -199,7 +199,14 @@ fn draw_panel(
         let middle = middle.clamp(left + half, (right - half).max(left + half));
         layout.small(root, numbers, (middle, small), HPos::Center)?;
     }
-    draw_axis(root, layout, axis, (*left, *right, below), &x)
+    // The axis of differences has the same whiskers.
+    let has_intervals = !axis.is_difference && panel.rows.iter().any(|row| row.interval.is_some());
+    let title = if has_intervals {
+        format!("{}, with 95 % intervals", axis.name)
+    } else {
+        axis.name.to_owned()
+    };
+    draw_axis(root, layout, (axis, &title), (*left, *right, below), &x)
 }
 
 /// A dot with its interval, or the dots of its clusters.
@@ -234,7 +241,7 @@ fn draw_row(
 pub(super) fn draw_axis(
     root: &Area<'_>,
     layout: &ForestLayout,
-    axis: &PictureAxis,
+    (axis, title): (&PictureAxis, &str),
     (left, right, below): (i32, i32, i32),
     x: &dyn Fn(f64) -> i32,
 ) -> Drawn {
@@ -244,7 +251,7 @@ pub(super) fn draw_axis(
         layout.small(root, text, (x(*value), below + layout.font), HPos::Center)?;
     }
     let middle = (left + right) / 2;
-    layout.small(root, axis.name, (middle, below + layout.font * 9 / 4), HPos::Center)
+    layout.small(root, title, (middle, below + layout.font * 9 / 4), HPos::Center)
 }
 
 fn signed(value: u32) -> i32 {

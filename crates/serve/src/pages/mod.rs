@@ -333,11 +333,10 @@ impl RunPageRequest<'_> {
             );
             notices.push(Notice::warning(text));
         }
-        notices.extend(effective_decisions(self.asked.site, &self.head, self.runs));
         if self.info.simulated {
-            let text = "Simulated: a program made these answers up. They are not data.";
-            notices.push(Notice::info(text));
+            notices.push(Notice::simulated());
         }
+        notices.extend(effective_decisions(self.asked.site, &self.head, self.runs));
         self.asked.page(200, page, title, Some(self.info), notices, unfinished, data)
     }
 }

@@ -337,7 +337,9 @@ impl RunPageRequest<'_> {
             if last_resort(&made.by.parser, parsers) == Some(method) {
                 let query =
                     query.with(&[("method", Some(method)), ("after", None), ("before", None)]);
-                let (value, label) = (method.clone(), printable(method, 60));
+                let decision = made.by.name.as_deref().or(made.by.parser["name"].as_str());
+                let label = printable(decision.unwrap_or(method), 60);
+                let value = method.clone();
                 found.push(FilterChoice { value, label, count: *count, chosen: false, query });
             }
         }

@@ -14,6 +14,7 @@ import gzip
 import http.client
 import importlib.util
 import json
+import re
 import os
 import random
 import sys
@@ -138,6 +139,8 @@ def compare(cassette, upstreams, connection):
         path = placed(request["uri"], upstreams)
         answer, got = send(connection, request["method"], path, values(request.get("headers")), content)
         sent += 1
+        # A replay leads a URL at a host that is not the provider's to its refusal.
+        got = re.sub(rb"http://127\.0\.0\.1:\d+/token/[0-9a-f]+/_elsewhere/", b"https://", got)
         status = response.get("status", response.get("status_code"))
         status = status["code"] if isinstance(status, dict) else status
         due, due_parsed = body(response)

@@ -150,6 +150,9 @@ pub(super) fn page(asked: &PageRequest<'_>) -> Result<PageReply, PageError> {
     notices.extend(dangers(asked.site, [&first, &second]));
     data.first = Some(run_info(asked.site, reader.as_mut(), &first));
     data.second = Some(run_info(asked.site, reader.as_mut(), &second));
+    if data.first.iter().chain(&data.second).any(|run| run.simulated) {
+        notices.push(Notice::simulated());
+    }
     let site = asked.site.clone();
     let runs = [first.run, second.run];
     let key = [(first.run, first.head.seq), (second.run, second.head.seq)];

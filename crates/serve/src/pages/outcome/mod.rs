@@ -1,5 +1,6 @@
 //! What came out of a run, at the top of its page: figures, and a table of its calls or participants.
 
+mod call_words;
 mod table_query;
 mod table_view;
 
@@ -93,7 +94,8 @@ impl RunPageRequest<'_> {
         let query = self.asked.query.clone();
         let asked = TableQuery::new(&query, roll, MOST)?;
         let (found, facets) = self.table(roll, filter, hits, &asked, &jobs)?;
-        let table = self.table_view(roll, found, asked.options);
+        let words = self.call_words(roll, &found.rows);
+        let table = self.table_view(roll, found, words, asked.options);
         let decisions = jobs.accepted.as_deref().unwrap_or(&roll.questions.decisions);
         let rated_by_several = decisions.rated_by_several().into_iter().map(str::to_owned);
         let rated_by_several = rated_by_several.collect();

@@ -1,6 +1,6 @@
 //! The table of a run, as its page shows it and as a file.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use retold::id::Seq;
 use retold::log::EventFilter;
@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::super::csv_file::CsvFile;
 use super::super::{PageReply, RunPageRequest, participant_href, timeline};
 use super::OutcomeJobs;
+use super::call_words::CallWords;
 use super::table_query::{CALL, TableQuery};
 use crate::error::PageError;
 use crate::event_columns::EventColumns;
@@ -101,6 +102,8 @@ struct RowView {
     row: TableRow,
     /// Its page.
     href: String,
+    /// What it asked and got, if its name does not say it.
+    words: Option<CallWords>,
 }
 
 impl RunPageRequest<'_> {
@@ -127,6 +130,7 @@ impl RunPageRequest<'_> {
         &self,
         roll: &EventColumns,
         found: RunTable,
+        mut words: BTreeMap<u64, CallWords>,
         options: TableOptions,
     ) -> TableView {
         let query = &self.asked.query;
@@ -151,7 +155,8 @@ impl RunPageRequest<'_> {
                 Some(value) => participant_href(&self.info.run, by.as_deref(), value),
                 None => self.href(&format!("/exchange/{}", row.seq)),
             };
-            RowView { row, href }
+            let words = words.remove(&row.seq);
+            RowView { row, href, words }
         });
         let names: BTreeSet<&str> = roll.labels().map(|(name, ..)| name).collect();
         let names = names.into_iter().map(|name| (name, by.as_deref() == Some(name)));
