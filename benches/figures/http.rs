@@ -128,6 +128,7 @@ fn record(server: &Server, study: &Study, log: &Path, in_flight: usize) {
         base_url: NamedUrl::from_user(server.base_url.as_str()),
         key: None,
         timeout: Duration::from_secs(60),
+        tier: None,
     };
     let model = OpenAi::new(settings).unwrap();
     let ended = execute_at(study, Arc::new(model), 0, log, Mode::Record, in_flight);

@@ -13,7 +13,9 @@ use retold::id::RunId;
 use retold::log::{Log, SqliteBackend, SqliteOptions};
 use retold::model::NamedUrl;
 use retold::run::{Budget, Recorder};
-use retold_wire::{Front, PROGRAM, Pace, Rules, Samples, Server, Session, SessionSetup, Upstreams};
+use retold_wire::{
+    Front, LONGEST_BODY, PROGRAM, Pace, Rules, Samples, Server, Session, SessionSetup, Upstreams,
+};
 use tokio::net::TcpListener;
 
 pub(crate) const RUN: RunId = RunId([7; 8]);
@@ -105,6 +107,7 @@ pub(crate) async fn recorder(log: &Path, upstream: SocketAddr) -> Serving {
         shared: false,
         budget: Budget::unlimited(),
         pace: Pace::AtOnce,
+        longest_body: LONGEST_BODY,
     })
     .await
 }
@@ -124,6 +127,7 @@ pub(crate) async fn replayer(log: &Path) -> Serving {
         shared: false,
         budget: Budget::unlimited(),
         pace: Pace::AtOnce,
+        longest_body: LONGEST_BODY,
     })
     .await
 }

@@ -95,12 +95,11 @@ pub(crate) fn take_ids(request: &mut LocatedValue, ids: &BTreeSet<String>, into:
     take(request, &is_known, into);
 }
 
+/// Whether a field with this name and value, beside these others, is taken.
+type FieldChoice<'a> = dyn Fn(&str, &LocatedValue, &[(String, LocatedValue)]) -> bool + 'a;
+
 /// Takes fields out of a value, and texts that would be read as placeholders.
-fn take(
-    value: &mut LocatedValue,
-    is_taken: &dyn Fn(&str, &LocatedValue, &[(String, LocatedValue)]) -> bool,
-    into: &mut NamedValues,
-) {
+fn take(value: &mut LocatedValue, is_taken: &FieldChoice<'_>, into: &mut NamedValues) {
     let number = |n| if n == 1 { String::new() } else { format!(".{n}") };
     match &mut value.value {
         Value::Text(text) if name_in(text).is_some() => *value = into.take("text", value, number),

@@ -33,8 +33,11 @@ fn exchange(request: Json, answers: &[Vec<u8>]) -> CassetteExchange {
     }
 }
 
+/// The body of a request, and of each of its answers.
+type RequestAndAnswers = (Json, Vec<Vec<u8>>);
+
 /// The text of a cassette, and what is read of it: each request, and the bytes of its answers.
-fn written(of: &[(Json, Vec<Vec<u8>>)]) -> (String, Vec<(Json, Vec<Vec<u8>>)>) {
+fn written(of: &[RequestAndAnswers]) -> (String, Vec<RequestAndAnswers>) {
     let mut exchanges: Vec<_> =
         of.iter().map(|(request, answers)| exchange(request.clone(), answers)).collect();
     let text = text(&mut exchanges, &ProgramSettings::default());

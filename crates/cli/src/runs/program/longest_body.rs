@@ -8,6 +8,7 @@ use crate::error::CliError;
 const VARIABLE: &str = "RETOLD_LONGEST_BODY";
 
 /// The longest body of a request or an answer, in bytes.
+#[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
 pub(super) fn longest_body() -> Result<usize, CliError> {
     let Some(given) = std::env::var_os(VARIABLE) else { return Ok(LONGEST_BODY) };
     let mebibytes = given.to_str().and_then(|text| text.trim().parse::<usize>().ok());
