@@ -33,6 +33,7 @@ mod query;
 mod question_columns;
 mod question_news;
 mod render;
+mod run_summary;
 mod runs;
 mod site;
 mod source;

@@ -29,8 +29,8 @@ use crate::event_columns::EventColumns;
 use crate::facts::Fold;
 use crate::job::{JobState, Jobs};
 use crate::render;
+use crate::run_summary::Summaries;
 use crate::source::SiteSource;
-use crate::summaries::Summaries;
 
 /// How many runs are kept in memory, for filters and counts.
 const MOST_ROLLS: usize = 8;

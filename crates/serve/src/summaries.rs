@@ -1,54 +1,20 @@
 //! Runs in a line each, as the list shows them: the first figure, the answers, and their cost.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use retold::escaping::printable;
-use retold::id::{RunId, Seq};
+use retold::id::Seq;
 use retold::log::RunHead;
 use retold::totals::{Cost, Totals};
-use retold_figures::{FigureTable, PictureRow};
-use serde::Serialize;
 
 use crate::background::WAIT_TIMEOUT;
 use crate::figures::run_figures;
 use crate::job_error::JobError;
+use crate::run_summary::{LONGEST, MOST_MODELS, RunSummary, Summaries, SummaryKey, figure_line};
 use crate::site::Site;
 
 /// The most events of a run that is read for the list. A longer run is read when somebody opens it.
 pub(crate) const MOST_EVENTS: u64 = 20_000;
-
-/// The most groups of a figure in a line.
-const MOST_GROUPS: usize = 3;
-
-/// The most models in a line, and the longest name of one, in characters.
-const MOST_MODELS: usize = 2;
-const LONGEST: usize = 40;
-
-/// A run in a line.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct RunSummary {
-    /// The name of its first figure, and the values of the figure's groups; `None` without a figure.
-    figure: Option<[String; 2]>,
-    /// Calls with an answer.
-    answers: u64,
-    /// The first models that answered.
-    models: Vec<String>,
-    more_models: usize,
-    /// The cost at list prices, as far as it is known, and whether it is known of all answers.
-    dollars: Option<f64>,
-    is_whole_cost: bool,
-}
-
-/// A run as it is now: its last event that is read, and the number of runs in the log, since each may decide about its answers.
-type SummaryKey = (RunId, Seq, usize);
-
-/// The summaries that are known; `None` of a run that cannot be read.
-#[derive(Default)]
-pub(crate) struct Summaries {
-    known: BTreeMap<SummaryKey, Option<RunSummary>>,
-    is_running: bool,
-}
 
 impl Site {
     /// The summaries of runs, given as their heads and whether they are over: those that are known after a moment, in their
@@ -117,19 +83,4 @@ impl Site {
             is_whole_cost: is_complete,
         })
     }
-}
-
-/// The name of a figure, and the values of its first groups; `None` without any.
-fn figure_line(table: &FigureTable) -> Option<[String; 2]> {
-    let rows = table.picture()?.values.rows;
-    let value = |row: &PictureRow| match rows.len() {
-        1 => format!("{} {}", row.value_text, row.interval_text).trim().to_owned(),
-        _ => format!("{} {}", row.name, row.value_text),
-    };
-    let mut values: Vec<String> = rows.iter().take(MOST_GROUPS).map(value).collect();
-    if let Some(more) = rows.len().checked_sub(MOST_GROUPS).filter(|more| *more > 0) {
-        values.push(format!("{more} more"));
-    }
-    // A number stays beside its sign.
-    Some([table.title(), values.join(" · ").replace(" %", "\u{a0}%")])
 }

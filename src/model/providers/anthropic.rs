@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::body_urls::UrlFields;
 use super::conversation::{Conversation, MessageParts, call, function, list, text_of};
 use super::dialect::{Dialect, NotRead, Problem};
 use super::ending::{Ending, error_in};
@@ -13,6 +12,7 @@ use super::provider::{Provider, VersionPlace};
 use super::reply_parts::{append, kind_of};
 use super::study::{Inexpressible, ModelList, PostedRequest, StudyAccess};
 use super::study_chat::{Chat, ChatSpeaker, object, push_turn};
+use super::url_fields::UrlFields;
 use crate::model::parts::{leave_out, take_text};
 use crate::model::{ExchangeResponse, Response};
 use crate::prompt::Api;

@@ -5,12 +5,12 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use super::body_urls::UrlFields;
 use super::conversation::Conversation;
 use super::ending::Ending;
 use super::fault::ReaderFault;
 use super::provider::Provider;
 use super::study::StudyAccess;
+use super::url_fields::UrlFields;
 use crate::model::{ExchangeResponseError, Response};
 use crate::prompt::Api;
 

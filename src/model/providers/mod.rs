@@ -41,6 +41,7 @@ mod reply_parts;
 mod rerank;
 mod study;
 mod study_chat;
+mod url_fields;
 mod vectors;
 
 use std::borrow::Cow;
@@ -49,7 +50,7 @@ use serde_json::{Map, Value};
 
 use crate::prompt::{Api, Request};
 
-pub use body_urls::{BodyUrl, UrlFields, may_have_urls, urls_in_answer};
+pub use body_urls::{BodyUrl, may_have_urls, urls_in_answer};
 pub use conversation::{CalledTool, Conversation, reasoning_text};
 pub use dialect::{Dialect, NotRead, PlainAddress, Problem};
 pub use ending::Ending;
@@ -59,6 +60,7 @@ pub use other::{KEYS, OTHER, Other};
 pub use provider::{Provider, RecordedBase, VersionPlace};
 pub use study::{Inexpressible, ModelList, PostedRequest, StudyAccess, Translation};
 pub use study_chat::alternating;
+pub use url_fields::UrlFields;
 
 /// The APIs. The last one stands for all that have no file of their own.
 pub const DIALECTS: &[&dyn Dialect] = &[

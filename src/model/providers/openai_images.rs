@@ -3,13 +3,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::body_urls::UrlFields;
 use super::conversation::Conversation;
 use super::dialect::{Dialect, NotRead, Problem};
 use super::ending::{Ending, error_in};
 use super::provider::Provider;
 use super::reply_parts::{TokenCounts, answer_of, kind_of, openai_error};
 use super::study::StudyAccess;
+use super::url_fields::UrlFields;
 use crate::members::Members;
 use crate::model::Response;
 use crate::prompt::Api;

@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value};
 
-use super::body_urls::UrlFields;
 use super::conversation::Conversation;
 use super::dialect::{Dialect, NotRead, Problem};
 use super::ending::Ending;
 use super::provider::Provider;
 use super::reply_parts::openai_error;
 use super::study::StudyAccess;
+use super::url_fields::UrlFields;
 use crate::model::Response;
 use crate::prompt::Api;
 

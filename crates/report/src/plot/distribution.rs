@@ -4,7 +4,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 use retold_figures::PictureDistribution;
 
-use super::forest::{ForestLayout, draw_axis};
+use super::picture_layout::{ForestLayout, draw_axis};
 use super::{Area, Drawn, colour, pixel};
 
 /// The height of the picture below the dots.

@@ -1,45 +1,13 @@
 //! A figure: a dot with its interval for each group, and its difference to a baseline beside it, as in a forest plot.
 
 use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-use retold::escaping::printable;
-use retold_figures::{FigurePicture, PictureAxis, PicturePanel, PictureRow};
+use plotters::style::text_anchor::HPos;
+use retold_figures::{FigurePicture, PicturePanel, PictureRow};
 
 use super::distribution::{distribution_height, draw_distribution};
+use super::picture_layout::{ForestLayout, PictureSize, draw_axis, signed};
 use super::rounds::{draw_lines, lines_height};
 use super::{Area, Drawn, colour, pixel};
-
-/// The size of a picture, in pixels. A browser has 96 of them to the inch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PictureSize {
-    /// How wide it is.
-    width: u32,
-    /// The size of its letters.
-    font: u32,
-}
-
-impl PictureSize {
-    /// As wide as a page.
-    pub const PAGE: Self = PictureSize { width: 900, font: 15 };
-
-    /// As wide as a telephone.
-    pub const NARROW: Self = PictureSize { width: 330, font: 12 };
-
-    /// As wide as a column of a paper with two: 85 mm.
-    pub const COLUMN: Self = PictureSize { width: 321, font: 8 };
-}
-
-/// The places in a picture, in pixels.
-pub(super) struct ForestLayout {
-    pub(super) font: i32,
-    pub(super) width: i32,
-    /// The height of a row: a line for the dot, and one for its numbers.
-    pub(super) row: i32,
-    /// Where names end.
-    pub(super) names: i32,
-    /// Where the first panel begins: below the notes.
-    pub(super) top: i32,
-}
 
 /// A panel, and where its axis begins and ends.
 struct PlacedPanel<'a> {
@@ -51,83 +19,31 @@ struct PlacedPanel<'a> {
     top: i32,
 }
 
-impl ForestLayout {
-    fn new(
-        picture: &FigurePicture,
-        PictureSize { width, font }: PictureSize,
-        notes: &[String],
-    ) -> Self {
-        let (width, font) = (signed(width), signed(font));
-        let lines = i32::try_from(notes.len()).unwrap_or(0);
-        let top = font / 2 + lines * font * 3 / 2;
-        let texts = picture.values.rows.iter();
-        let texts = texts.flat_map(|row| [row.name.chars().count(), row.counts.chars().count()]);
-        let longest = signed(u32::try_from(texts.max().unwrap_or(0)).unwrap_or(u32::MAX));
-        // A letter is about 0.55 of its size wide.
-        let names = (longest.saturating_mul(font) * 55 / 100 + font).min(width * 36 / 100);
-        ForestLayout { font, width, row: font * 11 / 4, names, top }
+/// The panels, side by side where there is room, and else one below the other.
+fn panels<'a>(layout: &ForestLayout, picture: &'a FigurePicture) -> Vec<PlacedPanel<'a>> {
+    let (left, right) = (layout.names + layout.font, layout.width - 2 * layout.font);
+    let groups = &picture.values.rows;
+    let whole = PlacedPanel { panel: &picture.values, groups, left, right, top: layout.top };
+    let Some(differences) = &picture.differences else { return vec![whole] };
+    if layout.is_narrow() {
+        let top = layout.top + layout.height(&picture.values);
+        return vec![whole, PlacedPanel { panel: differences, groups, left, right, top }];
     }
-
-    /// The height of a panel with its axis.
-    fn height(&self, panel: &PicturePanel) -> i32 {
-        let rows = i32::try_from(panel.rows.len()).unwrap_or(i32::MAX / 1000);
-        rows.saturating_mul(self.row) + 3 * self.font
-    }
-
-    /// The panels, side by side where there is room, and else one below the other.
-    fn panels<'a>(&self, picture: &'a FigurePicture) -> Vec<PlacedPanel<'a>> {
-        let (left, right) = (self.names + self.font, self.width - 2 * self.font);
-        let groups = &picture.values.rows;
-        let whole = PlacedPanel { panel: &picture.values, groups, left, right, top: self.top };
-        let Some(differences) = &picture.differences else { return vec![whole] };
-        if self.is_narrow() {
-            let top = self.top + self.height(&picture.values);
-            return vec![whole, PlacedPanel { panel: differences, groups, left, right, top }];
-        }
-        let (middle, gap) = ((left + right) / 2, 2 * self.font);
-        vec![
-            PlacedPanel { right: middle - gap, ..whole },
-            PlacedPanel { panel: differences, groups, left: middle + gap, right, top: self.top },
-        ]
-    }
-
-    fn is_narrow(&self) -> bool {
-        self.width < 36 * self.font
-    }
-
-    /// The height of the dots, and of the differences where these are below.
-    fn forest_height(&self, picture: &FigurePicture) -> i32 {
-        let below = picture.differences.iter().filter(|_| self.is_narrow());
-        let below: i32 = below.map(|panel| self.height(panel)).sum();
-        self.height(&picture.values) + below
-    }
-
-    /// The height of the picture.
-    fn whole_height(&self, picture: &FigurePicture) -> i32 {
-        let lines = picture.lines.as_ref();
-        let values =
-            lines.map_or_else(|| self.forest_height(picture), |all| lines_height(self, all));
-        let distribution = picture.distribution.as_ref();
-        self.top + values + distribution.map_or(0, |all| distribution_height(self, all))
-    }
-
-    pub(super) fn text(&self, root: &Area<'_>, text: &str, at: (i32, i32), across: HPos) -> Drawn {
-        let font = ("sans-serif", self.font).into_font().color(&BLACK);
-        let style = font.pos(Pos::new(across, VPos::Center));
-        let text = Text::new(printable(text, 60), at, style);
-        Ok(root.draw(&text).map_err(|e| e.to_string())?)
-    }
-
-    pub(super) fn small(&self, root: &Area<'_>, text: &str, at: (i32, i32), across: HPos) -> Drawn {
-        let font = ("sans-serif", self.font * 5 / 6).into_font().color(&SMALL);
-        let style = font.pos(Pos::new(across, VPos::Center));
-        let text = Text::new(printable(text, 60), at, style);
-        Ok(root.draw(&text).map_err(|e| e.to_string())?)
-    }
+    let (middle, gap) = ((left + right) / 2, 2 * layout.font);
+    vec![
+        PlacedPanel { right: middle - gap, ..whole },
+        PlacedPanel { panel: differences, groups, left: middle + gap, right, top: layout.top },
+    ]
 }
 
-/// Small type, on paper and in the dark.
-const SMALL: RGBColor = RGBColor(110, 110, 110);
+/// The height of the picture.
+fn whole_height(layout: &ForestLayout, picture: &FigurePicture) -> i32 {
+    let lines = picture.lines.as_ref();
+    let values =
+        lines.map_or_else(|| layout.forest_height(picture), |all| lines_height(layout, all));
+    let distribution = picture.distribution.as_ref();
+    layout.top + values + distribution.map_or(0, |all| distribution_height(layout, all))
+}
 
 /// A figure as an SVG element, below notes of a line each.
 ///
@@ -139,7 +55,7 @@ pub(crate) fn forest(
     notes: &[String],
 ) -> Result<String, Box<dyn std::error::Error + Send + Sync>> {
     let layout = ForestLayout::new(picture, size, notes);
-    let height = u32::try_from(layout.whole_height(picture)).unwrap_or(0);
+    let height = u32::try_from(whole_height(&layout, picture)).unwrap_or(0);
     let mut text = String::new();
     {
         let root = SVGBackend::with_string(&mut text, (size.width, height)).into_drawing_area();
@@ -153,7 +69,7 @@ pub(crate) fn forest(
                 layout.top + lines_height(&layout, lines)
             }
             None => {
-                for (at, placed) in layout.panels(picture).iter().enumerate() {
+                for (at, placed) in panels(&layout, picture).iter().enumerate() {
                     let has_names = at == 0 || layout.is_narrow();
                     draw_panel(&root, &layout, placed, has_names)?;
                 }
@@ -238,28 +154,9 @@ fn draw_row(
     Ok(())
 }
 
-pub(super) fn draw_axis(
-    root: &Area<'_>,
-    layout: &ForestLayout,
-    (axis, title): (&PictureAxis, &str),
-    (left, right, below): (i32, i32, i32),
-    x: &dyn Fn(f64) -> i32,
-) -> Drawn {
-    let line = PathElement::new(vec![(left, below), (right, below)], BLACK);
-    root.draw(&line).map_err(|e| e.to_string())?;
-    for (value, text) in &axis.ticks {
-        layout.small(root, text, (x(*value), below + layout.font), HPos::Center)?;
-    }
-    let middle = (left + right) / 2;
-    layout.small(root, title, (middle, below + layout.font * 9 / 4), HPos::Center)
-}
-
-fn signed(value: u32) -> i32 {
-    i32::try_from(value).unwrap_or(i32::MAX)
-}
-
 #[cfg(test)]
 mod tests {
+    use retold_figures::PictureAxis;
     use retold_figures::{
         DistributionRow, PictureBar, PictureDistribution, PictureLine, PictureLines,
     };

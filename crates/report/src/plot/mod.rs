@@ -12,6 +12,7 @@ mod forest;
 mod limited;
 mod lines;
 mod network;
+mod picture_layout;
 mod rounds;
 
 use std::error::Error;
@@ -22,9 +23,9 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use retold::escaping::printable;
 use retold_study::charts::{Chart, ChartData};
 
-pub use forest::PictureSize;
 pub(crate) use forest::forest;
 pub(crate) use limited::limit;
+pub use picture_layout::PictureSize;
 
 /// The palette of Okabe and Ito, without black and yellow.
 const COLOURS: [RGBColor; 6] = [

@@ -4,7 +4,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 use retold_figures::{PictureLine, PictureLines};
 
-use super::forest::ForestLayout;
+use super::picture_layout::ForestLayout;
 use super::{Area, COLOURS, Drawn, pixel};
 
 /// The height of the plot, with the rounds below it and a line for each name.

@@ -9,8 +9,9 @@ use serde::Serialize;
 
 use super::{PageReply, PageRequest};
 use crate::error::PageError;
+use crate::run_summary::RunSummary;
 use crate::runs::{Notice, RunInfo, dangers, notices, run_heads, run_info};
-use crate::summaries::{MOST_EVENTS, RunSummary};
+use crate::summaries::MOST_EVENTS;
 
 /// Runs on one page.
 const MOST: usize = 100;
