@@ -37,11 +37,8 @@ pub(crate) fn whole(
     if body.len() > LONGEST_READ {
         let mut response = Response::text("");
         let longest = LONGEST_READ >> 20;
-        add_reason(
-            &mut response,
-            body,
-            format!("it is longer than {longest} MiB: it is kept, and not read"),
-        );
+        let reason = format!("it is longer than the {longest} MiB that are read");
+        add_reason(&mut response, body, reason);
         return UpstreamReading::Answer(Box::new(response));
     }
     let (mut response, ending) = response(dialect, framing, body);

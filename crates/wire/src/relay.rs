@@ -316,7 +316,7 @@ impl LiveExchange<'_> {
                 chunk = response.chunk(&self.incoming.upstream, arriving.body.len()) => chunk,
                 // What stalls keeps no other from being read.
                 () = sleep(STALLED), if long.is_some() => {
-                    long = None;
+                    (long, longest) = (None, None);
                     continue;
                 }
                 () = self.session.work.closed(), if self.is_free && arriving.framing == Framing::Events => {

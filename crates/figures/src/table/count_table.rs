@@ -1,4 +1,4 @@
-//! The counts behind the pictures of a figure, as tables.
+//! Tables of the counts that the pictures of a figure show.
 
 use std::collections::BTreeSet;
 

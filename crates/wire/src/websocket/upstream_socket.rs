@@ -124,7 +124,7 @@ async fn carry(
             Some(Err(error)) => break error.to_string(),
         }
     };
-    // Whoever asks next hears that the connection is closed.
+    // The next frame that asks is told that the connection is closed.
     let _ = answered.send(Err(printable(&why, 300))).await;
 }
 

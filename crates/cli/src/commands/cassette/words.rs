@@ -43,7 +43,7 @@ pub(super) fn difference(
     }))
 }
 
-/// The words of a cassette; none if there is no file, `None` if it cannot be read as a cassette.
+/// The words of a cassette: no words if there is no file, and `None` if the file cannot be read as a cassette.
 fn words(path: &Path) -> Result<Option<String>, CliError> {
     if !path.exists() {
         return Ok(Some(String::new()));
