@@ -93,6 +93,8 @@
 )]
 
 pub mod audit;
+#[cfg(feature = "openai")]
+pub mod batch;
 pub mod char_boundary;
 pub mod check;
 pub mod compare;

@@ -6,10 +6,12 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::batch::BatchStep;
 use super::because::Because;
 use super::defect::EventDefect;
 use super::kind::{
-    ANSWER_REUSED, ATTEMPT_FAILED, BODY_PART, CLIENT_LEFT, DECISION_MADE, EVENTS_LOST,
+    ANSWER_REUSED, ATTEMPT_FAILED, BATCH_COLLECTED, BATCH_ENDED, BATCH_PLANNED, BATCH_SEEN,
+    BATCH_SUBMITTED, BATCH_UPLOADED, BODY_PART, CLIENT_LEFT, DECISION_MADE, EVENTS_LOST,
     MARK_RECORDED, OCCURRED, REQUEST_SENT, RESPONSE_RECEIVED, RUN_FINISHED, RUN_RESUMED,
     RUN_STARTED, VERSION,
 };
@@ -191,6 +193,17 @@ impl NewEvent {
                 NewEvent::occurrence(time, causes, &canonical(fact)?)
             }
             Event::MarkRecorded(mark) => NewEvent { body: body(mark)?, ..row(MARK_RECORDED) },
+            Event::Batch(step) => {
+                let text = match step {
+                    BatchStep::Planned(planned) => body(planned),
+                    BatchStep::Uploaded(uploaded) => body(uploaded),
+                    BatchStep::Submitted(submitted) => body(submitted),
+                    BatchStep::Seen(seen) => body(seen),
+                    BatchStep::Ended(ended) => body(ended),
+                    BatchStep::Collected(collected) => body(collected),
+                };
+                NewEvent { body: text?, ..row(step.kind()) }
+            }
             Event::EventsLost(lost) => NewEvent { body: body(lost)?, ..row(EVENTS_LOST) },
             Event::RunFinished(finished) => NewEvent { body: body(finished)?, ..row(RUN_FINISHED) },
             Event::Unknown(stored) => {
@@ -319,6 +332,12 @@ impl StoredEvent {
                 Event::Occurred(FactOccurred { causes, fact })
             }
             MARK_RECORDED => Event::MarkRecorded(self.body()?),
+            BATCH_PLANNED => Event::Batch(BatchStep::Planned(self.body()?)),
+            BATCH_UPLOADED => Event::Batch(BatchStep::Uploaded(self.body()?)),
+            BATCH_SUBMITTED => Event::Batch(BatchStep::Submitted(self.body()?)),
+            BATCH_SEEN => Event::Batch(BatchStep::Seen(self.body()?)),
+            BATCH_ENDED => Event::Batch(BatchStep::Ended(self.body()?)),
+            BATCH_COLLECTED => Event::Batch(BatchStep::Collected(self.body()?)),
             EVENTS_LOST => Event::EventsLost(self.body()?),
             RUN_FINISHED => Event::RunFinished(self.body()?),
             _ => Event::Unknown(Box::new(self.clone())),

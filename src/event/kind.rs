@@ -11,6 +11,12 @@ pub(crate) const ANSWER_REUSED: &str = "AnswerReused";
 pub(crate) const DECISION_MADE: &str = "DecisionMade";
 pub(crate) const OCCURRED: &str = "Occurred";
 pub(crate) const MARK_RECORDED: &str = "MarkRecorded";
+pub(crate) const BATCH_PLANNED: &str = "BatchPlanned";
+pub(crate) const BATCH_UPLOADED: &str = "BatchUploaded";
+pub(crate) const BATCH_SUBMITTED: &str = "BatchSubmitted";
+pub(crate) const BATCH_SEEN: &str = "BatchSeen";
+pub(crate) const BATCH_ENDED: &str = "BatchEnded";
+pub(crate) const BATCH_COLLECTED: &str = "BatchCollected";
 pub(crate) const EVENTS_LOST: &str = "EventsLost";
 pub(crate) const RUN_FINISHED: &str = "RunFinished";
 
@@ -30,6 +36,12 @@ pub const KINDS: &[&str] = &[
     DECISION_MADE,
     OCCURRED,
     MARK_RECORDED,
+    BATCH_PLANNED,
+    BATCH_UPLOADED,
+    BATCH_SUBMITTED,
+    BATCH_SEEN,
+    BATCH_ENDED,
+    BATCH_COLLECTED,
     EVENTS_LOST,
     RUN_FINISHED,
 ];

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::batch::BatchStep;
 use super::because::Because;
 use super::chain::Head;
 use super::decided_by::DecidedBy;
@@ -38,6 +39,8 @@ pub enum Event {
     Occurred(FactOccurred),
     /// A program stated a digest of its state.
     MarkRecorded(MarkRecorded),
+    /// A batch came a step further.
+    Batch(BatchStep),
     /// A damaged run was copied without the events that are lost.
     EventsLost(EventsLost),
     /// The run ended.
@@ -182,6 +185,9 @@ pub struct ResponseReceived {
 /// canonical JSON, so that it can be written in one pass.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ResponseDetails {
+    /// The number of the batch that brought it, in the run that it was recorded in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<u64>,
     /// How many of the request's tokens were in the provider's cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_tokens: Option<u64>,
@@ -248,6 +254,9 @@ pub struct AttemptFailed {
 pub struct AttemptDetails {
     /// The n-th attempt, from 0.
     pub attempt: u32,
+    /// The number of the batch that it was in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<u64>,
     /// What happened, without any secret.
     pub error: String,
     /// Whether it was the last attempt, so that the call failed.
@@ -406,6 +415,7 @@ mod tests {
     #[test]
     fn the_details_of_a_response_are_in_canonical_order() {
         let details = ResponseDetails {
+            batch: Some(1),
             cached_tokens: Some(4),
             completion_tokens: Some(1),
             cost: Some(0.25),

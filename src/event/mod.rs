@@ -11,6 +11,7 @@
 //!
 //! Stored and runtime types are separate; the conversions are in `convert`.
 
+mod batch;
 mod because;
 pub mod chain;
 mod convert;
@@ -29,6 +30,9 @@ mod outcome;
 mod stored;
 mod words;
 
+pub use batch::{
+    BatchCollected, BatchEnded, BatchPlanned, BatchSeen, BatchStep, BatchSubmitted, BatchUploaded,
+};
 pub use because::Because;
 pub use convert::EventError;
 pub(crate) use convert::causes_and_fact;

@@ -3,7 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::kind::{self, KINDS};
-use super::{BodySide, Event, StoredEvent};
+use super::{BatchCollected, BatchStep, BodySide, Event, StoredEvent};
+use crate::counted::count_of;
 use crate::escaping::excerpt;
 
 /// The longest text of an answer that is taken, in characters: of ten megabytes, a list shows the beginning.
@@ -21,7 +22,7 @@ pub struct EventWords {
 }
 
 /// The kinds in words.
-const WORDS: [(&str, &str); 13] = [
+const WORDS: [(&str, &str); 19] = [
     (kind::RUN_STARTED, "run started"),
     (kind::RUN_RESUMED, "run resumed"),
     (kind::REQUEST_SENT, "question"),
@@ -33,6 +34,12 @@ const WORDS: [(&str, &str); 13] = [
     (kind::MARK_RECORDED, "mark"),
     (kind::DECISION_MADE, "decision"),
     (kind::OCCURRED, "fact"),
+    (kind::BATCH_PLANNED, "batch planned"),
+    (kind::BATCH_UPLOADED, "batch uploaded"),
+    (kind::BATCH_SUBMITTED, "batch submitted"),
+    (kind::BATCH_SEEN, "batch seen"),
+    (kind::BATCH_ENDED, "batch ended"),
+    (kind::BATCH_COLLECTED, "batch collected"),
     (kind::EVENTS_LOST, "events lost"),
     (kind::RUN_FINISHED, "run finished"),
 ];
@@ -90,6 +97,10 @@ impl EventWords {
                 subject = Some(excerpt(&mark.name, 60));
                 format!("state {}", mark.digest.short(12))
             }
+            Ok(Event::Batch(step)) => {
+                subject = Some(format!("batch {}", step.number()));
+                batch_text(step)
+            }
             Ok(Event::RunFinished(finished)) => finished.outcome.as_str().to_owned(),
             Ok(Event::RunStarted(started)) => match started.drawn_from() {
                 Some(seed) => format!("{}, seed {seed}", started.experiment),
@@ -123,6 +134,33 @@ pub fn fact_text(fact: &Value) -> String {
         })
         .collect();
     rest.join(" · ")
+}
+
+/// What a step of a batch says.
+fn batch_text(step: &BatchStep) -> String {
+    match step {
+        BatchStep::Planned(planned) => {
+            let lines = count_of(planned.lines(), "question");
+            format!("{lines} to {} at {}", planned.model, planned.server)
+        }
+        BatchStep::Uploaded(uploaded) => format!("file {}", uploaded.file),
+        BatchStep::Submitted(submitted) => {
+            let until = submitted.expires.map(|expires| format!(", until {expires}"));
+            format!("as {}{}", submitted.id, until.unwrap_or_default())
+        }
+        BatchStep::Seen(seen) => format!("{}, {} done", seen.status, seen.done),
+        BatchStep::Ended(ended) => match &ended.error {
+            Some(error) => format!("{}: {error}", ended.status),
+            None => ended.status.clone(),
+        },
+        BatchStep::Collected(collected) => {
+            let BatchCollected { answered, failed, expired, missing, .. } = collected;
+            let others = [(failed, "failed"), (expired, "not worked on"), (missing, "missing")];
+            let others = others.iter().filter(|(count, _)| **count > 0);
+            let others = others.map(|(count, what)| format!(", {count} {what}"));
+            format!("{answered} answered{}", others.collect::<String>())
+        }
+    }
 }
 
 /// The text of an answer. Without one, the names of the functions that it calls, or `no text`.

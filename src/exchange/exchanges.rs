@@ -177,6 +177,7 @@ fn attempt(error: ExchangeError) -> AttemptDetails {
     let kind = failure.as_str().to_owned();
     AttemptDetails {
         attempt: 0,
+        batch: None,
         error: message,
         gave_up: true,
         failure: kind,

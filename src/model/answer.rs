@@ -6,6 +6,8 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+#[cfg(feature = "openai")]
+use super::batching::Batching;
 use super::failure::Failure;
 pub use crate::content::Content;
 use crate::id::{CallPath, Sample};
@@ -55,6 +57,13 @@ pub trait Model: Send + Sync {
     /// Whether a server answers that may refuse all requests of a kind: the first one is asked alone.
     fn may_refuse(&self) -> bool {
         false
+    }
+
+    /// How this model is asked by batch for requests that name `model`; `None` if its server takes no batches.
+    #[cfg(feature = "openai")]
+    fn batching(&self, model: &str) -> Option<&dyn Batching> {
+        let _ = model;
+        None
     }
 
     /// The names of the parts of this model, if it has parts, that have received no request so far.

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use futures::future::BoxFuture;
 
 use super::answer::{Answerer, Ask, Model, ModelInfo, Response};
+#[cfg(feature = "openai")]
+use super::batching::Batching;
 use super::failure::{Failure, FailureKind};
 use crate::escaping::printable;
 use crate::prompt::Request;
@@ -79,6 +81,11 @@ impl Model for ByName {
     fn refuses(&self, request: &Request) -> Option<String> {
         let named = self.named.get(request.model().unwrap_or("")).map(|named| &named.answerer);
         named.or(self.others.as_ref())?.refuses(request)
+    }
+
+    #[cfg(feature = "openai")]
+    fn batching(&self, model: &str) -> Option<&dyn Batching> {
+        self.answerer(model).ok()?.batching(model)
     }
 
     /// A server that was named for one model is taken at the user's word.

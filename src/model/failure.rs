@@ -36,6 +36,8 @@ pub enum FailureKind {
     Untrusted,
     /// The answers file has no answer at this address. Not tried again; the run stops.
     NoAnswer,
+    /// A batch ended without it: it expired, or its results do not have it. Planned again.
+    Unanswered,
     /// The person being asked has left. Not tried again; the run stops.
     Left,
 }
@@ -54,6 +56,7 @@ impl FailureKind {
             FailureKind::Unauthorized => "unauthorized",
             FailureKind::Untrusted => "untrusted",
             FailureKind::NoAnswer => "no_answer",
+            FailureKind::Unanswered => "unanswered",
             FailureKind::Left => "left",
         }
     }

@@ -4,6 +4,8 @@
 //! decides when to try again; the run does the waiting and records each failed attempt.
 
 mod answer;
+#[cfg(feature = "openai")]
+mod batching;
 mod by_name;
 mod choices;
 mod content_parts;
@@ -41,6 +43,8 @@ pub use crate::exact::{
     EXACT_INTEGERS, exact_json, give_back_integers, keep_exact, longer_integer,
 };
 pub use answer::{Answerer, Ask, Content, Model, ModelInfo, Response, Usage};
+#[cfg(feature = "openai")]
+pub use batching::Batching;
 pub use by_name::ByName;
 pub use choices::{OtherChoice, choice_count, other_choices};
 pub use content_parts::NotACompletion;

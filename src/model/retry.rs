@@ -168,7 +168,8 @@ impl Retry {
                 | FailureKind::Server
                 | FailureKind::Timeout
                 | FailureKind::Connection
-                | FailureKind::Malformed,
+                | FailureKind::Malformed
+                | FailureKind::Unanswered,
                 Waits::Exponential(delays),
             ) => Some(delays.next()?.max(asked).min(longest)),
         }

@@ -3,6 +3,8 @@
 use futures::future::BoxFuture;
 
 use super::answer::{Answerer, Ask, Model, ModelInfo, Response};
+#[cfg(feature = "openai")]
+use super::batching::Batching;
 use super::failure::Failure;
 
 /// Two models in one: requests with the person's model name go to the person, all others to the
@@ -39,6 +41,11 @@ impl Model for Seats {
 
     fn may_refuse(&self) -> bool {
         self.model.may_refuse()
+    }
+
+    #[cfg(feature = "openai")]
+    fn batching(&self, model: &str) -> Option<&dyn Batching> {
+        if model == self.name { None } else { self.model.batching(model) }
     }
 
     fn never_asked(&self) -> Vec<String> {

@@ -12,6 +12,9 @@ pub enum ServiceTier {
     /// processing](https://developers.openai.com/api/docs/guides/flex-processing), [Gemini's flex
     /// inference](https://ai.google.dev/gemini-api/docs/flex-inference).
     Flex,
+    /// Half the price, for answers that come within a day: all that can be asked at the same time is handed to the server in
+    /// one piece, and collected later.
+    Batch,
 }
 
 impl ServiceTier {
@@ -19,13 +22,23 @@ impl ServiceTier {
     pub fn as_str(self) -> &'static str {
         match self {
             ServiceTier::Flex => "flex",
+            ServiceTier::Batch => "batch",
         }
     }
 
-    /// How long one attempt may take in it, unless a config says otherwise, in seconds: OpenAI's advice is 15 minutes.
+    /// The name by which a request asks for it; `None` if it is another door of the server that leads to it.
+    pub fn asked_for(self) -> Option<&'static str> {
+        match self {
+            ServiceTier::Flex => Some(self.as_str()),
+            ServiceTier::Batch => None,
+        }
+    }
+
+    /// How long one attempt may take in it, unless a config says otherwise, in seconds: OpenAI's advice for flex is 15 minutes,
+    /// which is enough to send the largest batch.
     pub fn timeout_seconds(self) -> f64 {
         match self {
-            ServiceTier::Flex => 900.0,
+            ServiceTier::Flex | ServiceTier::Batch => 900.0,
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::event::{Event, PROGRAM, ResponseDetails, StoredEvent};
 use crate::id::{PromptHash, Seq, Time};
 use crate::log::{LogError, Reader, event_at};
 use crate::lookup::Recent;
-use crate::model::{Bill, Destinations, Dollars, Order, Prices};
+use crate::model::{Bill, Destinations, Dollars, Order, Prices, ServiceTier};
 
 /// What the answers of one run cost, as its events are read in order.
 #[derive(Debug, Clone)]
@@ -118,5 +118,8 @@ impl AnswerCosts {
 /// The bill of a recorded answer.
 pub(super) fn bill(order: &Order, details: &ResponseDetails, time: Time) -> Bill {
     let used = usage(details).unwrap_or_default();
-    Bill::new(used, details.service_tier.as_deref(), &details.extra, order, time)
+    let bill = Bill::new(used, details.service_tier.as_deref(), &details.extra, order, time);
+    // Whatever the answer says about its tier.
+    let batch = details.batch.map(|_| ServiceTier::Batch.as_str().to_owned());
+    Bill { service: batch.or(bill.service), ..bill }
 }

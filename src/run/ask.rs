@@ -82,8 +82,10 @@ impl<E: Experiment + ?Sized> Run<E> {
             Api::Embedding => most.saturating_mul(EMBEDDINGS_TOGETHER),
         };
         let mut stop: Option<Stop> = None;
+        // Whether a question is held for a batch. The others are asked all the same, and nothing more is passed on.
+        let mut is_held = false;
         loop {
-            while stop.is_none() && waiting.len() < AHEAD {
+            while stop.is_none() && (is_held || waiting.len() < AHEAD) {
                 let Some(question) = questions.next_if(|next| flying.len() < room(next)) else {
                     break;
                 };
@@ -95,6 +97,7 @@ impl<E: Experiment + ?Sized> Run<E> {
                     }
                 };
                 match core.look_up(&question.asked) {
+                    Ok(Some(_)) if is_held => {}
                     // The common case of a replay: in order and available.
                     Ok(Some(exchanged)) if waiting.is_empty() => {
                         delivered += 1;
@@ -106,7 +109,9 @@ impl<E: Experiment + ?Sized> Run<E> {
                     Ok(Some(exchanged)) => waiting.push_back(Some((question, exchanged, None))),
                     Ok(None) => {
                         let number = delivered + waiting.len();
-                        waiting.push_back(None);
+                        if !is_held {
+                            waiting.push_back(None);
+                        }
                         let core = core.clone();
                         flying.push(async move {
                             let ended = match core.live(&question.asked).await {
@@ -129,8 +134,13 @@ impl<E: Experiment + ?Sized> Run<E> {
             }
             let Some((number, ended)) = flying.next().await else { break };
             match ended {
+                Err(Stop::Held) => is_held = true,
+                Ok(_) if is_held => {}
                 Ok(ended) => waiting[number - delivered] = Some(ended),
                 Err(e) => stop = Some(more_telling(stop, e)),
+            }
+            if is_held {
+                waiting.clear();
             }
             while stop.is_none() && matches!(waiting.front(), Some(Some(_))) {
                 let Some(Some((question, exchanged, ahead))) = waiting.pop_front() else { break };
@@ -142,14 +152,14 @@ impl<E: Experiment + ?Sized> Run<E> {
             }
         }
         core.phases.asking(false);
-        stop.map_or(Ok(()), Err)
+        stop.or(is_held.then_some(Stop::Held)).map_or(Ok(()), Err)
     }
 }
 
 /// The more informative of two reasons to stop: an interruption often follows from the other.
 pub(super) fn more_telling(first: Option<Stop>, then: Stop) -> Stop {
     match first {
-        Some(Stop::Interrupted) | None => then,
+        Some(Stop::Interrupted | Stop::Held) | None => then,
         Some(first) => first,
     }
 }

@@ -145,8 +145,10 @@ impl<E: Experiment + ?Sized> Talk<E> {
             }
             if let Some(e) = failed {
                 // Calls in flight were paid for, so they are awaited and recorded. Nothing new
-                // begins.
-                self.core.brake.pull();
+                // begins, unless all that is new is held.
+                if !matches!(e, Stop::Held) {
+                    self.core.brake.pull();
+                }
                 stop = Some(more_telling(stop, e));
             }
         }
@@ -222,9 +224,12 @@ impl<E: Experiment + ?Sized> Run<E> {
                 Err(e) => Some(e),
             };
             for e in failed.into_iter().chain(order.stop.take()) {
-                // The others only finish their current question, which is paid for.
-                core.brake.pull();
-                order.is_closed = true;
+                // The others only finish their current question, which is paid for. Where one waits for a batch, they go on until
+                // they wait as well; nothing of theirs is logged before its end, because the turn is not passed on.
+                if !matches!(e, Stop::Held) {
+                    core.brake.pull();
+                    order.is_closed = true;
+                }
                 stop = Some(more_telling(stop, e));
             }
             while !order.is_closed

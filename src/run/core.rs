@@ -13,6 +13,7 @@ use super::divergence::Divergence;
 use super::dry_run::{OtherDecision, Rehearsing};
 use super::first_answers::FirstAnswers;
 use super::follow::Update;
+use super::held::Held;
 use super::history::{History, RecordedCall, RecordedEnd, Text};
 use super::mode::{AnswerSource, Mode};
 use super::network::Network;
@@ -60,6 +61,8 @@ pub(super) struct Core {
     pub(super) asked: RefCell<LookupMap<[u8; 16], ()>>,
     pub(super) phases: Phases,
     pub(super) shared: AnswerCells,
+    /// The questions that are held for a batch.
+    pub(super) held: RefCell<Held>,
     pub(super) rehearsing: RefCell<Rehearsing>,
 }
 

@@ -31,6 +31,7 @@ pub(crate) fn content_and_details(response: Response) -> (Content, ResponseDetai
     // An experiment must see a new answer exactly as it will see the recorded one.
     let exact = |count: Option<u64>| count.filter(|count| *count <= EXACT);
     let details = ResponseDetails {
+        batch: None,
         cached_tokens: exact(cached_tokens),
         completion_tokens: exact(completion_tokens),
         cost: cost.filter(|cost| cost.is_finite()),
@@ -160,7 +161,7 @@ impl AnswerDetails {
         let is_not_read = is_not_read(content, &details.extra);
         details.extra.remove(UNREADABLE);
         details.extra.remove(HTTP);
-        (details.latency_ms, details.label) = (0, None);
+        (details.batch, details.latency_ms, details.label) = (None, 0, None);
         AnswerDetails { is_not_read, ..AnswerDetails::of_reuse(content, details, unreadable) }
     }
 

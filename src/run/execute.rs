@@ -71,6 +71,8 @@ pub struct ExecutionResult {
     /// For a run that has just finished: its output files, if they were made to record their
     /// digests.
     pub outputs: Option<Vec<OutputFile>>,
+    /// The questions that are held for a batch, by their `RequestSent`, ascending: see [`Stop::Held`].
+    pub held: Vec<Seq>,
     /// How long it took.
     pub took: Duration,
 }
@@ -161,6 +163,7 @@ fn prepare(mut setup: Setup) -> Result<Core, LogError> {
         asked: RefCell::default(),
         phases: Phases::new(setup.until.clone(), setup.shards_end.clone()),
         shared: AnswerCells::default(),
+        held: RefCell::default(),
         rehearsing: RefCell::new(Rehearsing::default()),
         setup,
     })
@@ -266,8 +269,17 @@ async fn end_run(
     };
     let progress = core.progress.get();
     let Conclusion { state_compared, outputs } = conclusion;
-    let took = watch.elapsed();
-    Ok(ExecutionResult { finish, progress, outcome_digest, report, state_compared, outputs, took })
+    let (held, took) = (core.held.borrow_mut().take(), watch.elapsed());
+    Ok(ExecutionResult {
+        finish,
+        progress,
+        outcome_digest,
+        report,
+        state_compared,
+        outputs,
+        held,
+        took,
+    })
 }
 
 /// The result of a rehearsal.

@@ -88,8 +88,19 @@ impl RecordedOutcome {
 }
 
 enum HistoryItem {
-    Exchange { call: CallPath, sample: Sample, found: RecordedCall },
+    Exchange {
+        call: CallPath,
+        sample: Sample,
+        found: RecordedCall,
+    },
     Outcome(RecordedOutcome),
+    /// A question without an end, in the record as it is.
+    Open {
+        call: CallPath,
+        sample: Sample,
+        prompt: PromptHash,
+        question: Seq,
+    },
     Finished(crate::event::RunFinished),
 }
 
@@ -106,6 +117,8 @@ pub(super) struct History {
     _threads: [JoinedThread; 2],
     exchanges: LookupMap<(CallPath, Sample), RecordedCall>,
     outcomes: VecDeque<RecordedOutcome>,
+    /// Questions without an end, known when everything has been read.
+    open: LookupMap<(CallPath, Sample), (PromptHash, Seq)>,
     finished: Option<crate::event::RunFinished>,
     ended: bool,
     /// Whether decisions and facts are left out.
@@ -131,6 +144,7 @@ impl History {
             _threads: [reading, checking],
             exchanges: LookupMap::default(),
             outcomes: VecDeque::new(),
+            open: LookupMap::default(),
             finished: None,
             ended: false,
             only_answers: false,
@@ -182,6 +196,9 @@ impl History {
                 }
                 HistoryItem::Outcome(_) if self.only_answers => {}
                 HistoryItem::Outcome(outcome) => self.outcomes.push_back(outcome),
+                HistoryItem::Open { call, sample, prompt, question } => {
+                    self.open.insert((call, sample), (prompt, question));
+                }
                 HistoryItem::Finished(finished) => self.finished = Some(finished),
             }
         }
@@ -202,6 +219,14 @@ impl History {
     /// The same, from what has been read so far.
     pub(super) fn take_read(&mut self, asked: &QuestionCore) -> Option<RecordedCall> {
         self.exchanges.remove(&(asked.call.clone(), asked.sample))
+    }
+
+    /// The last question at this address, with this prompt, that has no end. Reads to the end.
+    pub(super) fn open(&mut self, asked: &QuestionCore) -> Result<Option<Seq>, LogError> {
+        while self.pull()? {}
+        let found = self.open.remove(&(asked.call.clone(), asked.sample));
+        let found = found.filter(|(prompt, _)| *prompt == asked.prompt());
+        Ok(found.map(|(_, question)| question))
     }
 
     /// How many recorded ends of questions have not been taken. Reads to the end.
@@ -305,11 +330,13 @@ fn check_batches(
             return;
         }
     }
+    // If nobody wants them, nobody asks.
+    let _ = sender.send(Ok(questions.rest()));
 }
 
 /// The questions without an answer so far.
 #[derive(Default)]
-struct OpenQuestions(LookupMap<Seq, QuestionAt>);
+struct OpenQuestions(BTreeMap<Seq, QuestionAt>);
 
 /// A question: its address, its prompt and its body.
 type QuestionAt = (CallPath, Sample, PromptHash, Cow<'static, str>);
@@ -345,6 +372,17 @@ impl OpenQuestions {
             Event::RunFinished(finished) => Some(HistoryItem::Finished(finished)),
             _ => None,
         })
+    }
+
+    /// The questions that have no end, in their order.
+    fn rest(self) -> Vec<HistoryItem> {
+        let item = |(question, (call, sample, prompt, _))| HistoryItem::Open {
+            call,
+            sample,
+            prompt,
+            question,
+        };
+        self.0.into_iter().map(item).collect()
     }
 
     fn end_question(

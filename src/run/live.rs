@@ -92,6 +92,9 @@ impl Core {
     async fn ask_model(&self, asked: &QuestionCore) -> Result<Exchanged, Stop> {
         let model = self.setup.model.as_ref().filter(|_| !self.is_left_to_shards());
         let Some(model) = model else { return Err(self.nobody_answers(asked)) };
+        if self.holds(model.as_ref(), asked) {
+            return self.hold(asked);
+        }
         match asked.reuse {
             Reuse::Exact => self.put_to_model(model.as_ref(), asked).await,
             Reuse::Shared => self.ask_or_share(model.as_ref(), asked).await,
@@ -334,7 +337,7 @@ impl Core {
     }
 
     /// Records that a question is asked.
-    fn record_question(&self, asked: &QuestionCore) -> Result<Seq, Stop> {
+    pub(super) fn record_question(&self, asked: &QuestionCore) -> Result<Seq, Stop> {
         let QuestionCore { call, sample, request, reuse: _, because, labels } = asked;
         let (call, sample, prompt) = (call.clone(), *sample, request.hash());
         let (because, labels) = (places(because)?, labels.clone());

@@ -38,6 +38,7 @@ mod first_answers;
 mod folding;
 mod follow;
 mod forecast;
+mod held;
 mod history;
 mod lanes;
 mod live;

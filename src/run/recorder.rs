@@ -8,9 +8,9 @@ use super::clock;
 use super::details::content_and_details;
 use super::lanes::ReportedOutcome;
 use crate::event::{
-    AnswerReused, AttemptDetails, AttemptFailed, Because, BodyPart, ClientLeft, Event, Labels,
-    NewEvent, RequestSent, ResponseDetails, ResponseReceived, RunFinished, RunOutcome, RunResumed,
-    RunStarted,
+    AnswerReused, AttemptDetails, AttemptFailed, BatchStep, Because, BodyPart, ClientLeft, Event,
+    Labels, NewEvent, RequestSent, ResponseDetails, ResponseReceived, RunFinished, RunOutcome,
+    RunResumed, RunStarted,
 };
 use crate::id::{CallPath, OutcomeDigest, RunId, Sample, Seq};
 use crate::log::{Durable, Log, LogError, RunWriter, events_root, outcome_digest};
@@ -45,6 +45,7 @@ pub(super) fn attempt_details(attempt: u32, failure: &Failure, gave_up: bool) ->
     let wait = failure.retry_after.map(|d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX));
     AttemptDetails {
         attempt,
+        batch: None,
         error: failure.message.clone(),
         gave_up,
         failure: failure.kind.as_str().to_owned(),
@@ -156,6 +157,49 @@ impl Recorder {
     ) -> Result<(Seq, Durable), RecorderError> {
         let details = AttemptDetails { http, ..attempt_details(attempt, failure, gave_up) };
         self.failed_as(request, details)
+    }
+
+    /// Records a step of a batch.
+    ///
+    /// # Errors
+    /// [`RecorderError`].
+    pub fn record_batch(&mut self, step: BatchStep) -> Result<(Seq, Durable), RecorderError> {
+        self.submit(&Event::Batch(step))
+    }
+
+    /// Records an answer that a batch brought. How long it took is not known. The event becomes durable with the next one that is waited
+    /// for.
+    ///
+    /// # Errors
+    /// [`RecorderError`].
+    pub fn record_line(
+        &mut self,
+        request: Seq,
+        response: Response,
+        batch: u64,
+    ) -> Result<Seq, RecorderError> {
+        let mut received = response_event(request, response, Duration::ZERO);
+        received.details.batch = Some(batch);
+        let event = NewEvent::from_event(&Event::ResponseReceived(received), clock::now(), None)?;
+        Ok(self.0.submit(event)?)
+    }
+
+    /// Records that a line of a batch failed. The event becomes durable with the next one that is waited for.
+    ///
+    /// # Errors
+    /// [`RecorderError`].
+    pub fn record_line_failure(
+        &mut self,
+        request: Seq,
+        attempt: u32,
+        failure: &Failure,
+        gave_up: bool,
+        batch: u64,
+    ) -> Result<Seq, RecorderError> {
+        let details =
+            AttemptDetails { batch: Some(batch), ..attempt_details(attempt, failure, gave_up) };
+        let failed = Event::AttemptFailed(AttemptFailed { request, details });
+        Ok(self.0.submit(NewEvent::from_event(&failed, clock::now(), None)?)?)
     }
 
     /// Records a failed attempt as another run has it.

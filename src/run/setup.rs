@@ -54,6 +54,9 @@ pub struct Setup {
     pub prices: Prices,
     /// The limits that several runs share, if this one is one of them.
     pub shared_budget: Option<Arc<Budget>>,
+    /// Whether questions are held for a batch instead of being put to the model. When there is no other left, the run stops
+    /// with [`Stop::Held`](super::Stop::Held).
+    pub holds: bool,
     /// The mark after which the run stops, such as `phase_3`, if it is not to go on to its end.
     pub until: Option<String>,
     /// For a run that is merged from shards: the mark with which its shards end. Only after it is a model asked; without it,
@@ -128,6 +131,7 @@ impl Setup {
             throttle: Throttle::default(),
             prices: Prices::default(),
             shared_budget: None,
+            holds: false,
             until: None,
             shards_end: None,
             settings_added: Value::Null,

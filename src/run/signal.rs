@@ -14,6 +14,11 @@ impl Signal {
         self.0.cancel();
     }
 
+    /// Waits for a while, or until the run is asked to stop; whether it was.
+    pub(crate) async fn pause(&self, wait: Duration) -> bool {
+        tokio::time::timeout(wait, self.0.cancelled()).await.is_ok()
+    }
+
     /// Whether the run was asked to stop.
     pub fn is_stopped(&self) -> bool {
         self.0.is_cancelled()

@@ -26,6 +26,10 @@ pub enum Stop {
     /// A request to stop.
     #[error("interrupted")]
     Interrupted,
+    /// What the run asks is to be answered by batch, and it has nothing more to ask until that has happened: see
+    /// [`ExecutionResult::held`](super::ExecutionResult::held).
+    #[error("waiting for the answers of a batch")]
+    Held,
     /// A failure that every later call would meet as well.
     #[error("call {call} sample {sample}: {failure}")]
     Model {

@@ -281,6 +281,7 @@ impl Totals {
             | Event::ClientLeft(_)
             | Event::Occurred(_)
             | Event::MarkRecorded(_)
+            | Event::Batch(_)
             | Event::EventsLost(_)
             | Event::RunFinished(_)
             | Event::Unknown(_) => {}

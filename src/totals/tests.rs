@@ -84,6 +84,7 @@ impl Written {
     ) {
         let details = AttemptDetails {
             attempt: 0,
+            batch: None,
             error: format!("\u{1b}[31m{failure}"),
             gave_up,
             failure: failure.to_owned(),

@@ -79,6 +79,7 @@ fn details() -> impl Strategy<Value = ResponseDetails> {
             let (prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens, cost) = numbers;
             let (finish_reason, model, id, service_tier) = words;
             ResponseDetails {
+                batch: prompt_tokens.filter(|count| count % 2 == 0),
                 cached_tokens,
                 completion_tokens,
                 cost,
@@ -164,6 +165,7 @@ fn event() -> impl Strategy<Value = (Event, Option<Request>)> {
                 let (attempt, failure) = (3, "server".to_owned());
                 let details = AttemptDetails {
                     attempt,
+                    batch: None,
                     error,
                     gave_up,
                     failure,

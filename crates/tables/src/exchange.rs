@@ -207,8 +207,17 @@ pub(crate) fn attempt_cells<'a>(
 ) -> Vec<Cell<'a>> {
     let mut cells = vec![question.call.as_str().into()];
     cells.extend(labels.cells(question));
-    let AttemptDetails { attempt, error, gave_up, failure, from, http: _, retry_after_ms, status } =
-        details;
+    let AttemptDetails {
+        attempt,
+        error,
+        gave_up,
+        failure,
+        from,
+        http: _,
+        retry_after_ms,
+        status,
+        batch: _,
+    } = details;
     cells.extend([
         Cell::count(u64::from(question.sample)),
         Cell::count(question.seq.0),

@@ -119,6 +119,7 @@ pub(crate) fn failed_attempt(kind: FailureKind, code: &str, message: &str) -> Tr
     let kept = kept.with_body(error.to_string().as_bytes(), &[], "");
     TrafficAnswer::Failed(AttemptDetails {
         attempt: 0,
+        batch: None,
         error: format!("{code}: {message}"),
         failure: kind.as_str().to_owned(),
         gave_up: false,

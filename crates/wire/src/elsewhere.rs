@@ -96,6 +96,7 @@ impl Elsewhere {
         let wait = failure.retry_after;
         let details = AttemptDetails {
             attempt,
+            batch: None,
             error: failure.message,
             failure: failure.kind.as_str().to_owned(),
             gave_up: !reopens,

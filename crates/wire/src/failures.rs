@@ -193,6 +193,7 @@ mod tests {
         let of = |failure: &Failure, end| {
             let details = AttemptDetails {
                 attempt: 0,
+                batch: None,
                 error: failure.message.clone(),
                 failure: failure.kind.as_str().to_owned(),
                 gave_up: true,

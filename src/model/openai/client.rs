@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Client, Url, redirect};
+use reqwest::{Client, Method, RequestBuilder, Url, redirect};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
@@ -37,12 +37,12 @@ const LISTING: Duration = Duration::from_secs(5);
 pub(super) struct HttpClient {
     http: Client,
     pub(super) endpoint: Endpoint,
-    timeout: Duration,
+    pub(super) timeout: Duration,
     long_answers: Semaphore,
     /// Sent with every request.
     headers: HeaderMap,
     /// The field and the tier of service that are sent with every chat.
-    tier: Option<(&'static str, ServiceTier)>,
+    tier: Option<(&'static str, &'static str)>,
 }
 
 /// What an API wants besides a request: the header that has the key, if it is not `Authorization`, other headers, and the field of a tier.
@@ -84,7 +84,8 @@ impl HttpClient {
             .iter()
             .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
         let headers = others.collect();
-        let tier = around.tier.zip(settings.tier);
+        let tier = settings.tier.and_then(ServiceTier::asked_for);
+        let tier = around.tier.zip(tier);
         Ok(HttpClient { http, endpoint, timeout: settings.timeout, long_answers, headers, tier })
     }
 
@@ -93,7 +94,7 @@ impl HttpClient {
         match (self.tier, body) {
             (Some((field, tier)), Value::Object(fields)) if !fields.contains_key(field) => {
                 let mut sent = fields.clone();
-                sent.insert(field.to_owned(), tier.as_str().into());
+                sent.insert(field.to_owned(), tier.into());
                 Cow::Owned(Value::Object(sent))
             }
             _ => Cow::Borrowed(body),
@@ -106,7 +107,8 @@ impl HttpClient {
         function: &[S],
         body: &Value,
     ) -> Result<HttpReply, Failure> {
-        let exchange = self.exchange(self.endpoint.url(function), body);
+        let request = self.request(Method::POST, self.endpoint.url(function)).json(body);
+        let exchange = self.send(request);
         match within(self.timeout, exchange).await {
             Ok(result) => result,
             Err(TimeIsUp) => Err(Failure::new(
@@ -132,10 +134,7 @@ impl HttpClient {
         if let Some((name, value)) = list.page {
             url.query_pairs_mut().append_pair(name, value);
         }
-        let mut request = self.http.get(url).headers(self.headers.clone());
-        if let Some((name, value)) = &self.endpoint.authorization {
-            request = request.header(name, value.clone());
-        }
+        let request = self.request(Method::GET, url);
         let mut response = request.send().await.ok()?.error_for_status().ok()?;
         let mut bytes = Vec::new();
         while let Some(chunk) = response.chunk().await.ok()? {
@@ -150,11 +149,17 @@ impl HttpClient {
         ModelList::names(&serde_json::from_slice(&bytes).ok()?)
     }
 
-    async fn exchange(&self, url: Url, body: &Value) -> Result<HttpReply, Failure> {
-        let mut request = self.http.post(url).headers(self.headers.clone()).json(body);
-        if let Some((name, value)) = &self.endpoint.authorization {
-            request = request.header(name, value.clone());
+    /// A request with the key and the headers that each one needs.
+    pub(super) fn request(&self, method: Method, url: Url) -> RequestBuilder {
+        let request = self.http.request(method, url).headers(self.headers.clone());
+        match &self.endpoint.authorization {
+            Some((name, value)) => request.header(name, value.clone()),
+            None => request,
         }
+    }
+
+    /// Sends a request and waits for the whole reply.
+    pub(super) async fn send(&self, request: RequestBuilder) -> Result<HttpReply, Failure> {
         let mut response = request.send().await.map_err(|e| self.not_sent(e))?;
         let status = response.status();
         tracing::debug!(status = status.as_u16(), "the service replied");
@@ -206,7 +211,7 @@ impl HttpClient {
         })
     }
 
-    fn not_sent(&self, error: reqwest::Error) -> Failure {
+    pub(super) fn not_sent(&self, error: reqwest::Error) -> Failure {
         if is_untrusted(&error) {
             let source = &self.endpoint.source;
             let what = format!(
@@ -224,7 +229,7 @@ impl HttpClient {
         self.connection(None, &what, error)
     }
 
-    fn broke_off(&self, status: u16, received: usize, error: reqwest::Error) -> Failure {
+    pub(super) fn broke_off(&self, status: u16, received: usize, error: reqwest::Error) -> Failure {
         let source = &self.endpoint.source;
         let what = format!("{source} broke off its answer after {received} bytes");
         self.connection(Some(status), &what, error)

@@ -4,20 +4,24 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
+use reqwest::header::HeaderMap;
 
+use super::batches::{BatchReply, BatchServer};
 use super::client::{HttpClient, Surroundings};
 use super::model::OpenAi;
+use super::reply::HttpReply;
 use super::settings::{OpenAiError, OpenAiSettings};
 use crate::model::providers::{
     Dialect, Inexpressible, PostedRequest, StudyAccess, Translation, asked_by,
 };
-use crate::model::{Answerer, Ask, Failure, FailureKind, Model, ModelInfo, Response};
+use crate::model::{Answerer, Ask, Batching, Failure, FailureKind, Model, ModelInfo, Response};
 use crate::prompt::{Api, Request};
 
 /// A model served by an API other than chat completions.
 #[derive(Debug)]
 struct DialectModel {
-    client: HttpClient,
+    client: Arc<HttpClient>,
+    batches: BatchServer,
     access: &'static StudyAccess,
     translation: Translation,
     dialect: &'static dyn Dialect,
@@ -47,8 +51,10 @@ pub fn at_server(
                 others: access.headers,
                 tier: access.tier_field,
             };
-            let client = HttpClient::new(&settings, around)?;
-            Arc::new(DialectModel { client, access, translation, dialect: asked_by(access) })
+            let client = Arc::new(HttpClient::new(&settings, around)?);
+            let batches = BatchServer::over(client.clone(), access.batches);
+            let dialect = asked_by(access);
+            Arc::new(DialectModel { client, batches, access, translation, dialect })
         }
     })
 }
@@ -64,12 +70,35 @@ impl DialectModel {
         posted.map_err(|source| NotPosted { kind: self.access.kind, source })
     }
 
+    fn try_post(&self, request: &Request) -> Result<PostedRequest, Failure> {
+        self.translate(request).map_err(|e| Failure::new(FailureKind::Rejected, e.to_string()))
+    }
+
     async fn chat(&self, request: &Request) -> Result<Response, Failure> {
-        let rejected = |error: NotPosted| Failure::new(FailureKind::Rejected, error.to_string());
-        let PostedRequest { path, body } = self.translate(request).map_err(rejected)?;
-        let reply = self.client.post(&path, &self.client.in_tier(&body)).await?;
+        let PostedRequest { path, body } = self.try_post(request)?;
+        self.read(self.client.post(&path, &self.client.in_tier(&body)).await?)
+    }
+
+    fn read(&self, reply: HttpReply) -> Result<Response, Failure> {
         let secrets = &self.client.endpoint.secrets;
-        reply.into_body(secrets)?.into_answer_of(self.dialect, secrets)
+        let mut response = reply.into_body(secrets)?.into_answer_of(self.dialect, secrets)?;
+        secrets.strike_response(&mut response);
+        Ok(response)
+    }
+}
+
+impl Batching for DialectModel {
+    fn server(&self) -> &BatchServer {
+        &self.batches
+    }
+
+    fn posted(&self, request: &Request) -> Result<PostedRequest, Failure> {
+        self.try_post(request)
+    }
+
+    fn answer_in(&self, reply: BatchReply) -> Result<Response, Failure> {
+        let BatchReply { status, body } = reply;
+        self.read(HttpReply::new(status, HeaderMap::new(), body))
     }
 }
 
@@ -94,12 +123,12 @@ impl Model for DialectModel {
         true
     }
 
+    fn batching(&self, _model: &str) -> Option<&dyn Batching> {
+        Some(self)
+    }
+
     fn answer<'a>(&'a self, ask: Ask<'a>) -> BoxFuture<'a, Result<Response, Failure>> {
-        Box::pin(async move {
-            let mut response = self.chat(ask.request).await?;
-            self.client.endpoint.secrets.strike_response(&mut response);
-            Ok(response)
-        })
+        Box::pin(self.chat(ask.request))
     }
 }
 

@@ -12,6 +12,8 @@
 #[cfg(feature = "openai")]
 mod batch;
 #[cfg(feature = "openai")]
+pub mod batches;
+#[cfg(feature = "openai")]
 mod body;
 #[cfg(feature = "openai")]
 mod client;

@@ -4,21 +4,28 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
+use reqwest::header::HeaderMap;
 
 use super::batch::Batcher;
+use super::batches::{BatchReply, BatchServer};
 use super::client::{HttpClient, Surroundings};
+use super::reply::HttpReply;
 use super::settings::{OpenAiError, OpenAiSettings};
-use crate::model::providers::ModelList;
-use crate::model::{Ask, Failure, Model, ModelInfo, Response};
+use crate::model::providers::{BatchApi, ModelList, PostedRequest};
+use crate::model::{Ask, Batching, Failure, Model, ModelInfo, Response};
 use crate::prompt::{Api, Request};
 
 /// Where such servers list their models.
 const LIST: ModelList = ModelList { path: &["models"], page: None };
 
+/// Where chats are posted.
+const CHATS: &[&str] = &["chat", "completions"];
+
 /// A model served by an OpenAI-compatible API.
 pub struct OpenAi {
     client: Arc<HttpClient>,
     batcher: Batcher,
+    batches: BatchServer,
 }
 
 impl OpenAi {
@@ -29,16 +36,36 @@ impl OpenAi {
     pub fn new(settings: OpenAiSettings) -> Result<Self, OpenAiError> {
         let around = Surroundings { tier: Some("service_tier"), ..Surroundings::default() };
         let client = Arc::new(HttpClient::new(&settings, around)?);
-        Ok(OpenAi { batcher: Batcher::new(client.clone()), client })
+        let batches = BatchServer::over(client.clone(), BatchApi::OpenAi);
+        Ok(OpenAi { batcher: Batcher::new(client.clone()), batches, client })
     }
 
     async fn chat(&self, request: &Request) -> Result<Response, Failure> {
-        let reply = self
-            .client
-            .post(&["chat", "completions"], &self.client.in_tier(request.body()))
-            .await?;
+        let reply = self.client.post(CHATS, &self.client.in_tier(request.body())).await?;
+        self.read(reply)
+    }
+
+    fn read(&self, reply: HttpReply) -> Result<Response, Failure> {
         let secrets = &self.client.endpoint.secrets;
         reply.into_body(secrets)?.into_response(secrets)
+    }
+}
+
+impl Batching for OpenAi {
+    fn server(&self) -> &BatchServer {
+        &self.batches
+    }
+
+    fn posted(&self, request: &Request) -> Result<PostedRequest, Failure> {
+        let path = CHATS.iter().map(|part| (*part).to_owned()).collect();
+        Ok(PostedRequest { path, body: request.body().clone() })
+    }
+
+    fn answer_in(&self, reply: BatchReply) -> Result<Response, Failure> {
+        let BatchReply { status, body } = reply;
+        let mut response = self.read(HttpReply::new(status, HeaderMap::new(), body))?;
+        self.client.endpoint.secrets.strike_response(&mut response);
+        Ok(response)
     }
 }
 
@@ -57,6 +84,10 @@ impl Model for OpenAi {
 
     fn may_refuse(&self) -> bool {
         true
+    }
+
+    fn batching(&self, _model: &str) -> Option<&dyn Batching> {
+        Some(self)
     }
 
     /// Must be called within a tokio runtime.

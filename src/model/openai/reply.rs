@@ -29,6 +29,11 @@ pub(super) struct HttpReply {
 }
 
 impl HttpReply {
+    /// A reply that says nothing about a time.
+    pub(super) fn new(status: u16, headers: HeaderMap, body: Vec<u8>) -> Self {
+        HttpReply { status, headers, body, at: SystemTime::UNIX_EPOCH }
+    }
+
     /// The body of a success, or the failure.
     ///
     /// A connection that ends in the middle of a body is a `Connection` failure and never gets
@@ -88,13 +93,24 @@ impl HttpReply {
         }
     }
 
+    /// The JSON in a success that is no answer of a model, or the failure.
+    pub(super) fn into_value(self, secrets: &Secrets) -> Result<Value, Failure> {
+        if !(200..300).contains(&self.status) {
+            return Err(self.refusal(secrets));
+        }
+        serde_json::from_slice(&self.body).map_err(|e| {
+            let said = self.excerpt(secrets);
+            self.failure(FailureKind::Malformed, format!("the answer is not JSON ({e}): {said}"))
+        })
+    }
+
     /// The same, but only the JSON in it.
     #[cfg(test)]
     pub(super) fn into_json(self, secrets: &Secrets) -> Result<Value, Failure> {
         Ok(self.into_body(secrets)?.value)
     }
 
-    fn refusal(&self, secrets: &Secrets) -> Failure {
+    pub(super) fn refusal(&self, secrets: &Secrets) -> Failure {
         let body: Option<Value> = serde_json::from_slice(&self.body).ok();
         let error = body.as_ref().and_then(|body| body.get("error"));
         let kind = kind_of(self.status, error);

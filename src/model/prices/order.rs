@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::model::providers;
+use crate::model::{ServiceTier, providers};
 use crate::prompt::Request;
 
 /// What a request asks for, as far as its price depends on it.
@@ -63,7 +63,9 @@ impl Destinations {
             let hosts = urls.filter_map(|(name, url)| Some((name.clone(), host_of(url.as_str()?))));
             self.upstreams.extend(hosts);
         }
-        if let Some(tier) = settings["runtime"]["model"]["tier"].as_str() {
+        // What a batch answered says so itself.
+        let tier = settings["runtime"]["model"]["tier"].as_str();
+        if let Some(tier) = tier.filter(|tier| *tier != ServiceTier::Batch.as_str()) {
             self.tier = Some(tier.to_owned());
         }
         // Several servers are recorded in one text: that of all others, then each model with its own.

@@ -10,7 +10,7 @@ use super::ending::{Ending, error_in};
 use super::ids;
 use super::provider::{Provider, VersionPlace};
 use super::reply_parts::{append, kind_of};
-use super::study::{Inexpressible, ModelList, PostedRequest, StudyAccess};
+use super::study::{BatchApi, Inexpressible, ModelList, PostedRequest, StudyAccess};
 use super::study_chat::{Chat, ChatSpeaker, object, push_turn};
 use super::url_fields::UrlFields;
 use crate::model::parts::{leave_out, take_text};
@@ -40,6 +40,7 @@ static STUDY: StudyAccess = StudyAccess {
     headers: &[("anthropic-version", "2023-06-01")],
     tier_field: None,
     translation: Some(translate),
+    batches: BatchApi::Anthropic,
     names: &["claude-*"],
     list: ModelList { path: &["v1", "models"], page: Some(("limit", "1000")) },
 };

@@ -10,7 +10,7 @@ use super::ending::{Ending, error_in};
 use super::ids;
 use super::provider::Provider;
 use super::reply_parts::{TokenCounts, answer_of, append, tool_call};
-use super::study::{Inexpressible, ModelList, PostedRequest, StudyAccess};
+use super::study::{BatchApi, Inexpressible, ModelList, PostedRequest, StudyAccess};
 use super::study_chat::{Chat, ChatSpeaker, object, push_turn};
 use super::url_fields::UrlFields;
 use crate::members::Members;
@@ -37,6 +37,7 @@ static STUDY: StudyAccess = StudyAccess {
     headers: &[],
     tier_field: Some("serviceTier"),
     translation: Some(translate),
+    batches: BatchApi::Gemini,
     names: &["gemini-*", "gemma-*", "learnlm-*"],
     list: ModelList { path: &["v1beta", "models"], page: Some(("pageSize", "1000")) },
 };

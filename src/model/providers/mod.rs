@@ -58,7 +58,7 @@ pub use fault::{ReaderFault, try_read};
 use other::KEYS_OF_HOSTS;
 pub use other::{KEYS, OTHER, Other};
 pub use provider::{Provider, RecordedBase, VersionPlace};
-pub use study::{Inexpressible, ModelList, PostedRequest, StudyAccess, Translation};
+pub use study::{BatchApi, Inexpressible, ModelList, PostedRequest, StudyAccess, Translation};
 pub use study_chat::alternating;
 pub use url_fields::UrlFields;
 

@@ -12,7 +12,7 @@ use super::ids;
 use super::openai_chat_stream::StreamChoice;
 use super::provider::{Provider, RecordedBase, VersionPlace};
 use super::reply_parts::openai_error;
-use super::study::{ModelList, StudyAccess};
+use super::study::{BatchApi, ModelList, StudyAccess};
 use crate::members::Members;
 use crate::model::choices::CompletionChoice;
 use crate::model::content_parts::NotACompletion;
@@ -92,6 +92,7 @@ static STUDY: StudyAccess = StudyAccess {
     headers: &[],
     tier_field: Some("service_tier"),
     translation: None,
+    batches: BatchApi::OpenAi,
     names: &[
         "gpt-3.*",
         "gpt-4",

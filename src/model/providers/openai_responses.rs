@@ -11,7 +11,7 @@ use super::ids;
 use super::openai_chat::OPENAI;
 use super::provider::Provider;
 use super::reply_parts::{TokenCounts, answer_of, append, kind_of, openai_error, tool_call};
-use super::study::{Inexpressible, ModelList, PostedRequest, StudyAccess};
+use super::study::{BatchApi, Inexpressible, ModelList, PostedRequest, StudyAccess};
 use super::study_chat::{Chat, ChatSpeaker, object};
 use crate::members::Members;
 use crate::model::Response;
@@ -25,6 +25,7 @@ static STUDY: StudyAccess = StudyAccess {
     headers: &[],
     tier_field: Some("service_tier"),
     translation: Some(translate),
+    batches: BatchApi::OpenAi,
     names: &[],
     list: ModelList { path: &["models"], page: None },
 };

@@ -22,6 +22,8 @@ pub struct StudyAccess {
     /// How a chat is translated; `None` if requests are posted as a study writes them, which is as chat
     /// completions and embeddings.
     pub translation: Option<Translation>,
+    /// How its server takes batches.
+    pub batches: BatchApi,
     /// The names of the provider's own models; `*` stands for any text that is not empty.
     pub names: &'static [&'static str],
     /// Where it lists its models.
@@ -38,6 +40,19 @@ impl StudyAccess {
     pub fn has_embeddings(&self) -> bool {
         self.translation.is_none()
     }
+}
+
+/// An API for batches: many requests that a server answers later, at half the price.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BatchApi {
+    /// A file of requests is uploaded, and its results are two other files: [OpenAI's Batch
+    /// API](https://developers.openai.com/api/docs/guides/batch), and Azure's.
+    OpenAi,
+    /// All requests are in one: [Anthropic's Message Batches](https://platform.claude.com/docs/en/build-with-claude/batch-processing).
+    Anthropic,
+    /// A file of requests is uploaded, and its results are one other file: [Gemini's Batch
+    /// API](https://ai.google.dev/gemini-api/docs/batch-api).
+    Gemini,
 }
 
 /// Where a provider lists its models.

@@ -46,6 +46,7 @@ impl ProgramRun {
     /// The attempt failed with status 503, for the last time or not.
     pub(crate) fn failed(&mut self, asked: Seq, attempt: u32, gave_up: bool) {
         let details = AttemptDetails {
+            batch: None,
             attempt,
             error: "overloaded".to_owned(),
             gave_up,

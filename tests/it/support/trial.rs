@@ -63,6 +63,7 @@ impl Trial {
             throttle: Throttle::new(&self.limits).unwrap(),
             prices: retold::model::Prices::default(),
             shared_budget: None,
+            holds: false,
             until: None,
             shards_end: None,
             settings_added: serde_json::Value::Null,

@@ -52,6 +52,8 @@ pub enum Status {
     Io,
     /// 4: the model failed, a limit of the run was reached, or no participant finished.
     Model,
+    /// 75: answers of batches are awaited, and the same command goes on later; EX_TEMPFAIL of sysexits.h.
+    Waiting,
     /// 130: Ctrl-C; 128 + SIGINT, as shells count.
     Interrupted,
     /// The exit code of a program that was recorded or replayed.
@@ -67,6 +69,7 @@ impl Status {
             Status::Usage => 2,
             Status::Io => 3,
             Status::Model => 4,
+            Status::Waiting => 75,
             Status::Interrupted => 130,
             Status::Program(code) => code,
         }

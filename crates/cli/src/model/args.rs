@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use super::addresses::{environment_url, own_url};
+use super::batch_args::BatchArgs;
 use super::names::ModelChoice;
 use crate::error::CliError;
 use crate::limits::{BudgetArgs, LimitArgs};
@@ -62,6 +63,8 @@ pub(crate) struct ModelArgs {
     // Last, because clap puts everything that follows under its heading.
     #[command(flatten)]
     pub(super) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) batches: BatchArgs,
 }
 
 /// As clap wants it.
@@ -85,6 +88,7 @@ impl ModelArgs {
     ) -> Result<(), CliError> {
         let before = settings.runtime.model.kind;
         self.choose(&mut settings.runtime)?;
+        self.batches.apply(&mut settings.runtime.model)?;
         self.embed_elsewhere(studies, experiment, settings);
         self.belong_together(studies, experiment, settings)?;
         record_server(&mut settings.runtime.model);
@@ -114,6 +118,7 @@ impl ModelArgs {
             key: _,
             trust: _,
             limits: _,
+            batches: _,
         } = self;
         let chosen = self.kind(&runtime.model)?;
         let ModelConfig { base_url: url, answers: file, .. } = &mut runtime.model;

@@ -2,6 +2,7 @@
 
 mod addresses;
 mod args;
+mod batch_args;
 mod keys_fit;
 mod listed;
 mod make;
@@ -11,4 +12,5 @@ mod servers;
 mod unnamed;
 
 pub(crate) use args::ModelArgs;
+pub(crate) use batch_args::BatchWait;
 pub(crate) use names::kinds;

@@ -6,11 +6,13 @@ use crate::again::begins;
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::{count_of, group_digits};
+use crate::runs::batches::batch_line;
 use crate::runs::config;
 use crate::runs::folder::WrittenFolder;
 use crate::runs::kept::store;
 use crate::runs::stopped::{is_left, stop_error};
 use crate::select::SIMULATED;
+use retold::batch::WaitingBatch;
 use retold::id::RunId;
 use retold::log::Log;
 use retold::members::Members;
@@ -44,6 +46,8 @@ pub(crate) struct ConcludedRun {
     pub(super) shard_steps: Option<String>,
     /// What to do about the error with which it stopped.
     pub(super) hints: Vec<String>,
+    /// The batches that it waits for.
+    pub(super) batches: Vec<WaitingBatch>,
 }
 
 impl ConcludedRun {
@@ -54,6 +58,7 @@ impl ConcludedRun {
             Finish::EndOfRecord | Finish::Rehearsed(_) => "unfinished",
             Finish::Closed(outcome) => outcome.as_str(),
             Finish::Stopped(Stop::Interrupted) => "interrupted",
+            Finish::Stopped(Stop::Held) => "waiting",
             Finish::Stopped(stop) if is_left(stop) => "left",
             Finish::Stopped(_) => "stopped",
         }
@@ -95,6 +100,16 @@ impl ConcludedRun {
         if let Finish::Stopped(Stop::Reached { phase }) = finish {
             object.set("stopped_after", phase.as_str().into());
         }
+        if !self.batches.is_empty() {
+            let batches = self.batches.iter().map(|batch| {
+                let WaitingBatch { number, server, model, id, status, done, lines, expires } = batch;
+                json!({
+                    "batch": number, "server": server, "model": model, "id": id, "status": status,
+                    "done": done, "questions": lines, "expires": expires.map(|time| time.to_string()),
+                })
+            });
+            object.set("batches", batches.collect());
+        }
         if let Some(WrittenFolder { folder, .. }) = &self.written {
             object.set("outputs", folder.as_str().into());
         }
@@ -115,6 +130,9 @@ impl ConcludedRun {
         let mut text = format!("run {run} {outcome}{how_far}, in {:.2} s\n", took.as_secs_f64());
         if self.simulated {
             text.push_str(SIMULATED);
+        }
+        for batch in &self.batches {
+            text.push_str(&format!("{}\n", batch_line(batch)));
         }
         // The digest of an unfinished run has nothing to be compared with.
         if is_finished {
@@ -151,6 +169,7 @@ impl ConcludedRun {
         let ConcludedRun { ended, go_on, unwritten, error, hints, .. } = self;
         let status = match &ended.finish {
             Finish::Stopped(Stop::Interrupted) => Status::Interrupted,
+            Finish::Stopped(Stop::Held) => Status::Waiting,
             _ => Status::Fine,
         };
         let stopped =
@@ -205,6 +224,9 @@ fn next_steps(outcome: &str, name: &str, go_on: &str, has_parsers: bool) -> Stri
              {check}  \
              {retold} show {name}            what is in the run\n  \
              {retold} export {name} FILE     write it to a file (.jsonl, .jsonl.gz, .jsonl.zst)\n"
+        ),
+        "waiting" => format!(
+            "\nnext:\n  {command:<25}   collect what has been answered by then, and go on; --wait stays until it has\n"
         ),
         "left" => format!("\nnext:\n  {command:<25}   continue where you left off\n"),
         _ => format!("\nnext:\n  {command:<25}   continue where it stopped\n"),

@@ -4,6 +4,7 @@ use crate::again::{begins, spell_commands};
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::output::Output;
+use crate::runs::batches::waiting;
 use crate::runs::concluded::{ConcludedRun, has_parsers};
 use crate::runs::continuation;
 use crate::runs::folder::OutputFolder;
@@ -152,7 +153,12 @@ impl RunConclusion {
             false => merge_again(reader.as_mut(), &started)?,
         };
         drop(reader);
+        let batches = match &ended.finish {
+            Finish::Stopped(Stop::Held) => waiting(&log, run)?,
+            _ => Vec::new(),
+        };
         Ok(ConcludedRun {
+            batches,
             ended,
             log,
             run,

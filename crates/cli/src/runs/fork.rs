@@ -121,6 +121,7 @@ pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
         servers: model.named_again(&study.runtime.model),
     };
     let execution = StudyExecution {
+        batch_wait: model.batches.batch_wait(),
         prices: model.prices()?,
         model: Some(answerer),
         ..StudyExecution::new(log, run, Mode::Record, started, study)

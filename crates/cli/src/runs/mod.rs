@@ -4,6 +4,7 @@ pub(crate) mod abandon;
 pub(crate) mod accepting;
 pub(crate) mod answers;
 pub(crate) mod asking_so_far;
+pub(crate) mod batches;
 pub(crate) mod changes;
 pub(crate) mod concluded;
 pub(crate) mod conclusion;

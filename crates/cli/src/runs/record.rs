@@ -175,6 +175,7 @@ impl PreparedRecording {
             servers: model.named_again(&study.settings.runtime.model),
         };
         let execution = StudyExecution {
+            batch_wait: model.batches.batch_wait(),
             prices: model.prices()?,
             model: Some(answerer),
             until,

@@ -293,6 +293,7 @@ fn prepare(
     };
     let execution = StudyExecution {
         settings_added: so_far.changes_to(&asking_now(studies, &started.experiment, &settings)?),
+        batch_wait: model.batches.batch_wait(),
         prices: model.prices()?,
         model: answerer,
         ..StudyExecution::new(log, run, Mode::Resume, started, settings)

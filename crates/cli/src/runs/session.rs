@@ -1,6 +1,7 @@
 //! Executions of runs from the command line: runtime, Ctrl-C, progress.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,17 +11,22 @@ use serde_json::{Value, json};
 
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
+use crate::model::BatchWait;
 use crate::output::Output;
 use crate::progress::ProgressDisplay;
+use crate::runs::batches::settle_batches;
 use crate::runs::person::is_played;
 use crate::runs::settings::experiment_with;
 use crate::runs::trace::{CostSoFar, Trace, TraceTo};
 use crate::signal::{wait_for_interrupt, wait_for_termination};
+use retold::batch::Settled;
 use retold::escaping::printable;
 use retold::event::{RunOutcome, RunStarted};
 use retold::id::RunId;
 use retold::log::{Log, LogError};
-use retold::model::{Answerer, LIMIT, Limits, Prices, RequestForm, SettingError, Throttle};
+use retold::model::{
+    Answerer, LIMIT, Limits, Prices, RequestForm, ServiceTier, SettingError, Throttle,
+};
 use retold::run::{
     AnyExperiment, Budget, DryRunSettings, ExecutionResult, Finish, Mode, Setup, Signal, Stop,
     execute, how_it_ended,
@@ -37,6 +43,8 @@ pub(crate) struct StudyExecution {
     pub(crate) settings: StudySettings,
     pub(crate) prices: Prices,
     pub(crate) model: Option<Answerer>,
+    /// How long it waits for batches.
+    pub(crate) batch_wait: BatchWait,
     /// The phase after which it stops; `None` if it goes on to its end.
     pub(crate) until: Option<String>,
     /// For a run that continues: the additions to its settings.
@@ -65,6 +73,7 @@ impl StudyExecution {
             settings,
             prices,
             model: None,
+            batch_wait: BatchWait::default(),
             until: None,
             settings_added: Value::Null,
             rehearsal: DryRunSettings::default(),
@@ -90,6 +99,7 @@ impl StudyExecution {
             throttle,
             prices: self.prices.clone(),
             shared_budget: None,
+            holds: self.settings.runtime.model.tier == Some(ServiceTier::Batch),
             until: self.until.clone(),
             shards_end,
             settings_added: self.settings_added.clone(),
@@ -98,6 +108,22 @@ impl StudyExecution {
             signal: Signal::default(),
             on_progress: Box::new(|_| {}),
             follow: Box::new(|_| {}),
+        }
+    }
+}
+
+impl StudyExecution {
+    /// Asks these models with another name for the limit of an answer from now on.
+    fn take_limit_names(&mut self, models: BTreeSet<String>) {
+        for model in &models {
+            write_err(&format!(
+                "{} takes the limit of an answer as {LIMIT}: it is asked so from now on, which is recorded\n",
+                printable(model, 100)
+            ));
+        }
+        if !models.is_empty() {
+            self.settings.requests.max_completion_tokens.extend(models);
+            self.settings_added = json!({RequestForm::KEY: self.settings.requests});
         }
     }
 }
@@ -241,15 +267,21 @@ async fn carry_out(
             ..session.setup(throttle, global)
         };
         let ended = execute(experiment.as_ref(), setup).await?;
-        let Finish::Stopped(Stop::LimitName { model }) = &ended.finish else { break ended };
-        write_err(&format!(
-            "{} takes the limit of an answer as {LIMIT}: it is asked so from now on, which is recorded\n",
-            printable(model, 100)
-        ));
-        let StudyExecution { mode, settings, settings_added, .. } = &mut session;
-        settings.requests.max_completion_tokens.insert(model.clone());
-        *mode = Mode::Resume;
-        *settings_added = json!({RequestForm::KEY: settings.requests});
+        let renamed = match &ended.finish {
+            Finish::Stopped(Stop::LimitName { model }) => BTreeSet::from([model.clone()]),
+            Finish::Stopped(Stop::Held) => {
+                match settle_batches(&session, &ended.held, together.signal, together.display)
+                    .await?
+                {
+                    Settled::Collected(renamed) => renamed,
+                    Settled::Waiting(_) => break ended,
+                }
+            }
+            _ => break ended,
+        };
+        session.mode = Mode::Resume;
+        session.settings_added = Value::Null;
+        session.take_limit_names(renamed);
     };
     if let Some(trace) = trace {
         trace.borrow_mut().report_end(&ended);

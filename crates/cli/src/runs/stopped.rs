@@ -15,7 +15,7 @@ pub(super) fn is_left(stop: &Stop) -> bool {
 pub(crate) fn stop_error(ended: ExecutionResult, go_on: &str) -> Option<CliError> {
     let Finish::Stopped(stop) = ended.finish else { return None };
     match stop {
-        Stop::Interrupted | Stop::Reached { .. } => None,
+        Stop::Interrupted | Stop::Reached { .. } | Stop::Held => None,
         stop if is_left(&stop) => None,
         stop => {
             // An error in the experiment itself would recur after a resume.

@@ -155,7 +155,8 @@ fn text(runs: &[RunSummary]) -> String {
         runs.iter().filter(is_so).count()
     };
     let mut text = count_of(runs.len() as u64, "run");
-    let outcomes = ["finished", "interrupted", "stopped", "left", "abandoned", "not begun"];
+    let outcomes =
+        ["finished", "waiting", "interrupted", "stopped", "left", "abandoned", "not begun"];
     let counts = outcomes.into_iter().filter(|outcome| of(outcome) > 0);
     let counts: Vec<String> = counts.map(|outcome| format!("{} {outcome}", of(outcome))).collect();
     if !counts.is_empty() {

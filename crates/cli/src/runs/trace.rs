@@ -172,7 +172,7 @@ impl Trace {
         let (level, what) = match &ended.finish {
             Finish::Finished => ("INFO", "finished".to_owned()),
             Finish::Stopped(Stop::Interrupted) => ("WARNING", "interrupted".to_owned()),
-            Finish::Stopped(stop @ Stop::Reached { .. }) => {
+            Finish::Stopped(stop @ (Stop::Reached { .. } | Stop::Held)) => {
                 ("INFO", printable(&stop.to_string(), 500))
             }
             Finish::Stopped(stop) => {

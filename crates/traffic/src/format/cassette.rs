@@ -181,6 +181,7 @@ fn whole_or_broken(
         let kept = kept.with_body(&answered_body(node, definitions)?, &[], "");
         return Ok(TrafficAnswer::Failed(AttemptDetails {
             attempt: 0,
+            batch: None,
             error: error.to_owned(),
             failure: known.as_str().to_owned(),
             gave_up: matches!(node.get("gave_up").map(|it| &it.value), Some(Value::Bool(true))),

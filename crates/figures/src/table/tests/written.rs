@@ -72,6 +72,7 @@ impl Written {
         let request = self.asked(call, 0, labels);
         let details = AttemptDetails {
             attempt: 0,
+            batch: None,
             error: "no".to_owned(),
             gave_up: true,
             failure: "server".to_owned(),

@@ -1,0 +1,25 @@
+//! How a model is asked by batch.
+
+use super::answer::Response;
+use super::failure::Failure;
+use super::openai::batches::{BatchReply, BatchServer};
+use super::providers::PostedRequest;
+use crate::prompt::Request;
+
+/// How a model is asked by batch: the same requests and answers, another way.
+pub trait Batching: Send + Sync {
+    /// The server.
+    fn server(&self) -> &BatchServer;
+
+    /// A request as it would be sent alone.
+    ///
+    /// # Errors
+    /// [`Failure`] if the API cannot express it.
+    fn posted(&self, request: &Request) -> Result<PostedRequest, Failure>;
+
+    /// The answer in a reply, as if it had come alone.
+    ///
+    /// # Errors
+    /// [`Failure`] if the reply is an error, or has no answer.
+    fn answer_in(&self, reply: BatchReply) -> Result<Response, Failure>;
+}
