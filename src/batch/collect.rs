@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::error::BatchError;
+use super::lines::request_of;
 use super::run_batches::RunBatch;
 use super::settle::{BatchWork, Progressed};
 use super::submit::failed;
@@ -12,6 +13,7 @@ use crate::event::{BatchCollected, BatchStep};
 use crate::id::Seq;
 use crate::model::openai::batches::{BatchTicket, LineEnd};
 use crate::model::{Batching, Failure, FailureKind, Refusal, Response};
+use crate::prompt::Request;
 use crate::run::clock;
 
 /// How often a question is put into a batch.
@@ -169,7 +171,10 @@ impl BatchWork<'_> {
             return Ok(());
         };
         let end = match line.end {
-            LineEnd::Replied(reply) => batching.answer_in(reply),
+            LineEnd::Replied(reply) => {
+                let request = self.request(question)?;
+                batching.answer_in(&request, reply)
+            }
             LineEnd::Failed(failure) => Err(failure),
             LineEnd::Expired => Err(expired()),
             LineEnd::Cancelled => {
@@ -199,6 +204,12 @@ impl BatchWork<'_> {
             }
             (None, Err(failure)) => self.fail(batch, question, failure),
         }
+    }
+
+    /// The recorded request of a question.
+    fn request(&mut self, question: Seq) -> Result<Request, BatchError> {
+        let prompt = self.batches.prompts.get(&question).copied();
+        Ok(request_of(self.reader.as_mut(), self.of.run, question, prompt)?)
     }
 
     fn attempts(&self, question: Seq) -> u32 {
@@ -232,10 +243,9 @@ impl BatchWork<'_> {
         if failure.kind != FailureKind::Rejected {
             return Ok(false);
         }
-        let Some(prompt) = self.batches.prompts.get(&question) else { return Ok(false) };
-        let request = self.of.log.reader()?.request(*prompt)?;
-        let request = request.filter(|it| Refusal::of(failure, it) == Some(Refusal::LimitName));
-        let Some(model) = request.as_ref().and_then(|it| it.model()) else { return Ok(false) };
+        let request = self.request(question)?;
+        let is_refused = Refusal::of(failure, &request) == Some(Refusal::LimitName);
+        let Some(model) = request.model().filter(|_| is_refused) else { return Ok(false) };
         self.limit_names.insert(model.to_owned());
         Ok(true)
     }

@@ -48,10 +48,13 @@ pub(super) fn request_of(
     reader: &mut dyn Reader,
     run: RunId,
     question: Seq,
-    prompt: PromptHash,
+    prompt: Option<PromptHash>,
 ) -> Result<Request, LogError> {
     let none = || LogError::corrupt(run, question, EventFault::NoCall);
-    reader.request(prompt)?.ok_or_else(none)
+    match prompt {
+        Some(prompt) => reader.request(prompt)?.ok_or_else(none),
+        None => Err(none()),
+    }
 }
 
 /// The line of a question.
@@ -77,7 +80,7 @@ pub(super) fn write_again(
 ) -> Result<PathBuf, BatchError> {
     let mut lines = LinesFile::create(folder, &format!("again-{number}.jsonl"))?;
     for (question, prompt) in questions {
-        let request = request_of(reader, run, question, prompt)?;
+        let request = request_of(reader, run, question, Some(prompt))?;
         let line = line_of(batching, run, question, &request);
         let line = line.map_err(|_| BatchError::OtherLines { number })?;
         lines.add(question, &line.text)?;

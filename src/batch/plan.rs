@@ -38,10 +38,10 @@ pub(super) fn plan(
     let mut open: BTreeMap<Group, LinesFile> = BTreeMap::new();
     let mut files = 0;
     for question in questions {
-        let Some(prompt) = known.prompts.get(&question) else { continue };
-        let request = request_of(reader, run, question, *prompt)?;
+        let prompt = known.prompts.get(&question).copied();
+        let request = request_of(reader, run, question, prompt)?;
         let name = request.model().unwrap_or("").to_owned();
-        let Some(batching) = model.batching(&name) else {
+        let Some(batching) = model.batching(&request) else {
             let failure = Failure::new(FailureKind::Rejected, "its server takes no batches");
             made.inexpressible.push((question, failure));
             continue;

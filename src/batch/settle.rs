@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::error::BatchError;
+use super::lines::request_of;
 use super::news::{BatchNews, WaitingBatch};
 use super::plan::plan;
 use super::run_batches::{RunBatch, RunBatches};
 use super::submit::{Doubt, failed};
 use crate::event::{BatchCollected, BatchEnded, BatchSeen, BatchStep};
 use crate::id::{RunId, Seq};
-use crate::log::Log;
+use crate::log::{Log, Reader, event_at};
 use crate::model::openai::batches::{BatchPhase, BatchReport};
 use crate::model::{Batching, Failure, FailureKind, Model};
 use crate::run::{Recorder, Signal, clock};
@@ -66,11 +67,11 @@ pub async fn settle(
     let (has, mut reader) = (batches.questions(), of.log.reader()?);
     let new = held.iter().copied().filter(|question| !has.contains(question));
     let plan = plan(reader.as_mut(), of.run, of.model, new, &batches, folder.path())?;
-    drop(reader);
     let open = std::mem::take(&mut batches.batches);
     let mut work = BatchWork {
         of,
         recorder,
+        reader,
         batches,
         doubts: BTreeMap::new(),
         lines: BTreeMap::new(),
@@ -104,6 +105,7 @@ pub(super) enum Progressed {
 pub(super) struct BatchWork<'a> {
     pub(super) of: BatchesOf<'a>,
     pub(super) recorder: Recorder,
+    pub(super) reader: Box<dyn Reader>,
     /// What is known of the questions.
     pub(super) batches: RunBatches,
     /// What is not known of batches that were planned or sent by this process, by number.
@@ -166,17 +168,7 @@ impl BatchWork<'_> {
         batch: &mut RunBatch,
         others: Vec<String>,
     ) -> Result<(), BatchError> {
-        let planned = &batch.planned;
-        let found = self.of.model.batching(&planned.model);
-        let batching = found.filter(|batching| batching.server().source() == planned.server);
-        let Some(batching) = batching else {
-            return Err(BatchError::Elsewhere {
-                number: planned.number,
-                server: planned.server.clone(),
-                model: planned.model.clone(),
-                now: found.map_or("no server", |found| found.server().source()).to_owned(),
-            });
-        };
+        let batching = batching_of(self.of.log.reader()?.as_mut(), &self.of, batch)?;
         if batch.submitted.is_none()
             && self.submit(batch, batching, others).await? == Progressed::Waits
         {
@@ -261,6 +253,27 @@ impl BatchWork<'_> {
     pub(super) fn tell_differs(&mut self, number: u64, question: Seq) {
         (self.tell)(&BatchNews::Differs { number, question: question.0 });
     }
+}
+
+/// How a batch is asked for: by the server that has it.
+pub(super) fn batching_of<'m>(
+    reader: &mut dyn Reader,
+    of: &BatchesOf<'m>,
+    batch: &RunBatch,
+) -> Result<&'m dyn Batching, BatchError> {
+    let planned = &batch.planned;
+    let first = planned.questions().next().unwrap_or_default();
+    let prompt = event_at(reader, of.run, first)?.and_then(|event| event.prompt);
+    let request = request_of(reader, of.run, first, prompt)?;
+    let found = of.model.batching(&request);
+    found.filter(|found| found.server().source() == planned.server).ok_or_else(|| {
+        BatchError::Elsewhere {
+            number: planned.number,
+            server: planned.server.clone(),
+            model: planned.model.clone(),
+            now: found.map_or("no server", |found| found.server().source()).to_owned(),
+        }
+    })
 }
 
 /// Whether a server may be asked again soon.

@@ -59,10 +59,10 @@ pub trait Model: Send + Sync {
         false
     }
 
-    /// How this model is asked by batch for requests that name `model`; `None` if its server takes no batches.
+    /// How a request is asked by batch; `None` if nobody takes it so.
     #[cfg(feature = "openai")]
-    fn batching(&self, model: &str) -> Option<&dyn Batching> {
-        let _ = model;
+    fn batching(&self, request: &Request) -> Option<&dyn Batching> {
+        let _ = request;
         None
     }
 

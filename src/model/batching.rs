@@ -17,9 +17,9 @@ pub trait Batching: Send + Sync {
     /// [`Failure`] if the API cannot express it.
     fn posted(&self, request: &Request) -> Result<PostedRequest, Failure>;
 
-    /// The answer in a reply, as if it had come alone.
+    /// The answer in the reply to a request, as if it had come alone.
     ///
     /// # Errors
     /// [`Failure`] if the reply is an error, or has no answer.
-    fn answer_in(&self, reply: BatchReply) -> Result<Response, Failure>;
+    fn answer_in(&self, request: &Request, reply: BatchReply) -> Result<Response, Failure>;
 }

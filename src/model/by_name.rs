@@ -84,8 +84,8 @@ impl Model for ByName {
     }
 
     #[cfg(feature = "openai")]
-    fn batching(&self, model: &str) -> Option<&dyn Batching> {
-        self.answerer(model).ok()?.batching(model)
+    fn batching(&self, request: &Request) -> Option<&dyn Batching> {
+        self.answerer(request.model().unwrap_or("")).ok()?.batching(request)
     }
 
     /// A server that was named for one model is taken at the user's word.

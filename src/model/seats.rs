@@ -6,6 +6,8 @@ use super::answer::{Answerer, Ask, Model, ModelInfo, Response};
 #[cfg(feature = "openai")]
 use super::batching::Batching;
 use super::failure::Failure;
+#[cfg(feature = "openai")]
+use crate::prompt::Request;
 
 /// Two models in one: requests with the person's model name go to the person, all others to the
 /// model. A person's answers are recorded, replayed and audited like all others.
@@ -44,8 +46,8 @@ impl Model for Seats {
     }
 
     #[cfg(feature = "openai")]
-    fn batching(&self, model: &str) -> Option<&dyn Batching> {
-        if model == self.name { None } else { self.model.batching(model) }
+    fn batching(&self, request: &Request) -> Option<&dyn Batching> {
+        if request.model() == Some(self.name) { None } else { self.model.batching(request) }
     }
 
     fn never_asked(&self) -> Vec<String> {

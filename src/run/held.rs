@@ -9,8 +9,6 @@ use super::setup::Setup;
 use super::stop::Stop;
 use crate::id::{PromptHash, Seq};
 use crate::model::Model;
-#[cfg(feature = "openai")]
-use crate::prompt::Api;
 
 /// The questions that are held.
 #[derive(Debug, Default)]
@@ -31,12 +29,11 @@ impl Held {
 }
 
 impl Core {
-    /// Whether a question is held: a model whose server takes no batches is asked as always, and so is one for vectors.
+    /// Whether a question is held: what no server takes by batch is asked as always.
     #[cfg(feature = "openai")]
     pub(super) fn holds(&self, model: &dyn Model, asked: &QuestionCore) -> bool {
-        let takes_batches = || model.batching(asked.request.model().unwrap_or("")).is_some();
         let Setup { holds, mode, .. } = self.setup;
-        holds && mode.writes() && asked.request.api() == Api::Chat && takes_batches()
+        holds && mode.writes() && model.batching(&asked.request).is_some()
     }
 
     /// Without a client, no server takes batches.

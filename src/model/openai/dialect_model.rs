@@ -96,7 +96,7 @@ impl Batching for DialectModel {
         self.try_post(request)
     }
 
-    fn answer_in(&self, reply: BatchReply) -> Result<Response, Failure> {
+    fn answer_in(&self, _request: &Request, reply: BatchReply) -> Result<Response, Failure> {
         let BatchReply { status, body } = reply;
         self.read(HttpReply::new(status, HeaderMap::new(), body))
     }
@@ -123,8 +123,8 @@ impl Model for DialectModel {
         true
     }
 
-    fn batching(&self, _model: &str) -> Option<&dyn Batching> {
-        Some(self)
+    fn batching(&self, request: &Request) -> Option<&dyn Batching> {
+        (request.api() == Api::Chat).then_some(self)
     }
 
     fn answer<'a>(&'a self, ask: Ask<'a>) -> BoxFuture<'a, Result<Response, Failure>> {

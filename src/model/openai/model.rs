@@ -61,7 +61,7 @@ impl Batching for OpenAi {
         Ok(PostedRequest { path, body: request.body().clone() })
     }
 
-    fn answer_in(&self, reply: BatchReply) -> Result<Response, Failure> {
+    fn answer_in(&self, _request: &Request, reply: BatchReply) -> Result<Response, Failure> {
         let BatchReply { status, body } = reply;
         let mut response = self.read(HttpReply::new(status, HeaderMap::new(), body))?;
         self.client.endpoint.secrets.strike_response(&mut response);
@@ -86,8 +86,8 @@ impl Model for OpenAi {
         true
     }
 
-    fn batching(&self, _model: &str) -> Option<&dyn Batching> {
-        Some(self)
+    fn batching(&self, request: &Request) -> Option<&dyn Batching> {
+        (request.api() == Api::Chat).then_some(self)
     }
 
     /// Must be called within a tokio runtime.
