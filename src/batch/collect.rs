@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::error::BatchError;
 use super::lines::request_of;
 use super::run_batches::RunBatch;
@@ -75,7 +77,7 @@ impl BatchWork<'_> {
                         self.tell_not_there(batch);
                         return Ok(Progressed::Waits);
                     }
-                    return self.lose(batch).await;
+                    return self.lose(batch, batching).await;
                 }
                 Err(failure) => return Err(failed(server, failure)),
             }
@@ -93,13 +95,13 @@ impl BatchWork<'_> {
                     counts.cancelled.insert(question);
                 }
                 () if is_expired => {
-                    self.fail(batch, question, expired())?;
+                    self.fail_unanswered(batch, batching, question, expired())?;
                     counts.expired += 1;
                 }
                 () => {
                     let failure =
                         Failure::new(FailureKind::Unanswered, "the results do not have it");
-                    self.fail(batch, question, failure)?;
+                    self.fail_unanswered(batch, batching, question, failure)?;
                     missing += 1;
                 }
             }
@@ -116,20 +118,25 @@ impl BatchWork<'_> {
     }
 
     /// The results are gone: every line that was not recorded is lost, and its call fails.
-    async fn lose(&mut self, batch: &mut RunBatch) -> Result<Progressed, BatchError> {
+    async fn lose(
+        &mut self,
+        batch: &mut RunBatch,
+        batching: &dyn Batching,
+    ) -> Result<Progressed, BatchError> {
         let questions = batch.planned.questions();
         let lost: Vec<Seq> =
             questions.filter(|question| !batch.read.contains_key(question)).collect();
         for question in &lost {
             let failure =
                 Failure::new(FailureKind::Unanswered, "the results of its batch are gone");
-            let attempt = self.attempts(*question);
+            let http = batching.response_to(&self.request(*question)?, None, &failure);
+            let (attempt, number) = (self.attempts(*question), batch.planned.number);
             self.recorder.record_line_failure(
                 *question,
                 attempt,
                 &failure,
                 true,
-                batch.planned.number,
+                (number, http),
             )?;
         }
         self.tell_lost(batch);
@@ -170,11 +177,13 @@ impl BatchWork<'_> {
         let Some(question) = question.filter(|question| batch.planned.has(*question)) else {
             return Ok(());
         };
+        let request = self.request(question)?;
+        let reply = match &line.end {
+            LineEnd::Replied(reply) => Some(reply.clone()),
+            _ => None,
+        };
         let end = match line.end {
-            LineEnd::Replied(reply) => {
-                let request = self.request(question)?;
-                batching.answer_in(&request, reply)
-            }
+            LineEnd::Replied(reply) => batching.answer_in(&request, &reply),
             LineEnd::Failed(failure) => Err(failure),
             LineEnd::Expired => Err(expired()),
             LineEnd::Cancelled => {
@@ -202,8 +211,23 @@ impl BatchWork<'_> {
                 batch.read.insert(question, Some(hash));
                 Ok(())
             }
-            (None, Err(failure)) => self.fail(batch, question, failure),
+            (None, Err(failure)) => {
+                let http = batching.response_to(&request, reply.as_ref(), &failure);
+                self.fail(batch, question, failure, http)
+            }
         }
+    }
+
+    /// Records that the results have nothing about a line.
+    fn fail_unanswered(
+        &mut self,
+        batch: &mut RunBatch,
+        batching: &dyn Batching,
+        question: Seq,
+        failure: Failure,
+    ) -> Result<(), BatchError> {
+        let http = batching.response_to(&self.request(question)?, None, &failure);
+        self.fail(batch, question, failure, http)
     }
 
     /// The recorded request of a question.
@@ -222,6 +246,7 @@ impl BatchWork<'_> {
         batch: &mut RunBatch,
         question: Seq,
         failure: Failure,
+        http: Option<Value>,
     ) -> Result<(), BatchError> {
         let attempt = self.attempts(question);
         let may_pass = matches!(
@@ -231,7 +256,9 @@ impl BatchWork<'_> {
         let is_renamed = self.wants_other_limit(question, &failure)?;
         let gave_up = !is_renamed && (!may_pass || attempt + 1 >= MOST_ATTEMPTS);
         let number = batch.planned.number;
-        self.recorder.record_line_failure(question, attempt, &failure, gave_up, number)?;
+        // A program is sent what ended its call, and nothing before.
+        let http = http.filter(|_| gave_up);
+        self.recorder.record_line_failure(question, attempt, &failure, gave_up, (number, http))?;
         let expired = failure.kind == FailureKind::Unanswered;
         self.batches.fail(question, expired.then(|| batch.planned.lines()));
         batch.read.insert(question, None);

@@ -98,7 +98,7 @@ pub struct RunBatches {
     pub batches: Vec<RunBatch>,
     /// Of questions that failed in a batch and were not answered since.
     pub(super) failures: BTreeMap<Seq, LineFailures>,
-    /// The prompts of the questions that were wanted.
+    /// The prompts of the questions that have no answer.
     pub(super) prompts: BTreeMap<Seq, PromptHash>,
 }
 
@@ -108,22 +108,11 @@ impl RunBatches {
     /// # Errors
     /// [`LogError`] if the run cannot be read.
     pub fn read(reader: &mut dyn Reader, run: RunId) -> Result<Self, LogError> {
-        RunBatches::with_prompts(reader, run, &[])
-    }
-
-    /// Reads them, and the prompts of these questions, which are ascending.
-    pub(super) fn with_prompts(
-        reader: &mut dyn Reader,
-        run: RunId,
-        wanted: &[Seq],
-    ) -> Result<Self, LogError> {
         let mut all = RunBatches::default();
         let mut events = RunEvents::new(run);
         while let Some(stored) = events.next(reader)? {
             if let Some((_, _, prompt)) = stored.address_and_prompt() {
-                if wanted.binary_search(&stored.seq).is_ok() {
-                    all.prompts.insert(stored.seq, prompt);
-                }
+                all.prompts.insert(stored.seq, prompt);
                 continue;
             }
             if stored.is_decision() || stored.is_occurrence() {
@@ -140,10 +129,14 @@ impl RunBatches {
                 }
                 Event::ResponseReceived(answer) => {
                     all.failures.remove(&answer.request);
+                    all.prompts.remove(&answer.request);
                     let hash = answer.content.hash();
                     if let Some(batch) = answer.details.batch.and_then(|n| all.get_mut(n)) {
                         batch.read.insert(answer.request, Some(hash));
                     }
+                }
+                Event::AnswerReused(answer) => {
+                    all.prompts.remove(&answer.request);
                 }
                 Event::AttemptFailed(failed) => {
                     let Some(number) = failed.details.batch else { continue };

@@ -61,7 +61,7 @@ pub async fn settle(
     held: &[Seq],
     tell: &mut dyn FnMut(&BatchNews<'_>),
 ) -> Result<Settled, BatchError> {
-    let mut batches = RunBatches::with_prompts(of.log.reader()?.as_mut(), of.run, held)?;
+    let mut batches = RunBatches::read(of.log.reader()?.as_mut(), of.run)?;
     let recorder = Recorder::go_on(of.log, of.run)?;
     let folder = ScratchFolder::make()?;
     let (has, mut reader) = (batches.questions(), of.log.reader()?);
@@ -76,6 +76,7 @@ pub async fn settle(
         doubts: BTreeMap::new(),
         lines: BTreeMap::new(),
         limit_names: BTreeSet::new(),
+        seen: BTreeSet::new(),
         folder,
         tell,
     };
@@ -113,6 +114,8 @@ pub(super) struct BatchWork<'a> {
     /// The files of lines that are on this machine.
     pub(super) lines: BTreeMap<u64, PathBuf>,
     pub(super) limit_names: BTreeSet<String>,
+    /// The batches that this process has looked at.
+    seen: BTreeSet<u64>,
     pub(super) folder: ScratchFolder,
     tell: &'a mut dyn FnMut(&BatchNews<'_>),
 }
@@ -194,7 +197,8 @@ impl BatchWork<'_> {
             BatchPhase::UnderWay => {
                 let step = (batch.planned.lines() / PARTS).max(1);
                 let before = batch.seen.as_ref().map(|seen| (&*seen.status, seen.done / step));
-                if before != Some((&*status, done / step)) {
+                // The first look of a process, too: the end of the run then says that it waits.
+                if self.seen.insert(number) || before != Some((&*status, done / step)) {
                     self.take(batch, BatchStep::Seen(BatchSeen { done, number, status })).await?;
                     (self.tell)(&BatchNews::Seen(&batch.as_waiting()));
                 }

@@ -1,5 +1,7 @@
 //! How a model is asked by batch.
 
+use serde_json::Value;
+
 use super::answer::Response;
 use super::failure::Failure;
 use super::openai::batches::{BatchReply, BatchServer};
@@ -21,5 +23,14 @@ pub trait Batching: Send + Sync {
     ///
     /// # Errors
     /// [`Failure`] if the reply is an error, or has no answer.
-    fn answer_in(&self, request: &Request, reply: BatchReply) -> Result<Response, Failure>;
+    fn answer_in(&self, request: &Request, reply: &BatchReply) -> Result<Response, Failure>;
+
+    /// What is recorded of a failure besides its words: the response that a program gets instead of an answer, as
+    /// [`AttemptDetails::http`](crate::event::AttemptDetails) has it.
+    fn response_to(
+        &self,
+        request: &Request,
+        reply: Option<&BatchReply>,
+        failure: &Failure,
+    ) -> Option<Value>;
 }

@@ -184,7 +184,7 @@ impl Recorder {
         Ok(self.0.submit(event)?)
     }
 
-    /// Records that a line of a batch failed. The event becomes durable with the next one that is waited for.
+    /// Records that a line of a batch failed, with the number of the batch and what a program is sent instead of an answer. The event becomes durable with the next one that is waited for.
     ///
     /// # Errors
     /// [`RecorderError`].
@@ -194,10 +194,10 @@ impl Recorder {
         attempt: u32,
         failure: &Failure,
         gave_up: bool,
-        batch: u64,
+        (batch, http): (u64, Option<Value>),
     ) -> Result<Seq, RecorderError> {
-        let details =
-            AttemptDetails { batch: Some(batch), ..attempt_details(attempt, failure, gave_up) };
+        let batch = Some(batch);
+        let details = AttemptDetails { batch, http, ..attempt_details(attempt, failure, gave_up) };
         let failed = Event::AttemptFailed(AttemptFailed { request, details });
         Ok(self.0.submit(NewEvent::from_event(&failed, clock::now(), None)?)?)
     }

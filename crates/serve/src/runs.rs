@@ -58,7 +58,7 @@ pub(crate) struct RunInfo {
 impl RunInfo {
     /// Whether more events may come.
     pub(crate) fn can_grow(&self) -> bool {
-        matches!(&*self.outcome, "unfinished" | "running")
+        matches!(&*self.outcome, "unfinished" | "running" | "waiting")
     }
 }
 
@@ -113,14 +113,14 @@ pub(crate) fn run_info(site: &Site, reader: &mut dyn Reader, head: &RunHead) -> 
     let last = last.ok().and_then(|mut events| events.pop());
     let milliseconds = last.as_ref().filter(|_| *at != Time(0)).map(|last| last.time.0 - at.0);
     let last = last.and_then(|last| last.event().ok());
-    let outcome = match (&first, last) {
+    let outcome = match (&first, &last) {
         _ if is_damaged => "damaged".to_owned(),
         (Err(_), _) => "damaged".to_owned(),
         (_, Some(Event::RunFinished(finished))) => printable(finished.outcome.as_str(), 20),
         // Its end is missing.
         _ if reader.events(*run, head.seq, 1).is_err() => "damaged".to_owned(),
         _ => match site.source.backend() {
-            Ok(log) => without_end(log.as_ref(), *run).to_owned(),
+            Ok(log) => without_end(log.as_ref(), *run, last.as_ref()).to_owned(),
             Err(_) => "unfinished".to_owned(),
         },
     };

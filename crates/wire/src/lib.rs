@@ -18,6 +18,7 @@
 mod addresses;
 mod answer_registry;
 mod arriving;
+mod batching;
 mod body;
 mod body_differences;
 mod body_leads;
@@ -98,6 +99,7 @@ mod wire_request;
 pub use hyper::http;
 
 pub use addresses::ORIGIN;
+pub use batching::HeldLayer;
 pub use body::Bodies;
 pub use clients::{NO_KEY, OURS};
 pub use decode::{DecodeError, decode, encodings};

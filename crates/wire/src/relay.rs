@@ -58,6 +58,13 @@ pub(crate) async fn relay(
     };
     ticket.request = Some(request);
     let Some(upstreams) = &session.upstreams else { return };
+    if let Some(held) = &session.held
+        && held.server_for(&incoming, &asked, upstreams).is_some()
+    {
+        held.hold(request);
+        // Its answer comes when the program is run again.
+        return session.work.closed().await;
+    }
     let sending = async {
         match &socket {
             Some(socket) => socket.send(upstreams, &incoming, asked.dialect).await,

@@ -3,14 +3,17 @@
 //! is done by `dispatch` (where an answer comes from), `play`, `relay` and `report`.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use retold::event::RunOutcome;
 use retold::id::{CallPath, RunId};
 use retold::log::{Log, LogError};
 use retold::run::{Budget, OutcomeLanes, Recorder, RecorderError, how_it_ended};
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 
 use crate::answer_registry::AnswerRegistry;
+use crate::batching::HeldRequests;
 use crate::equivalents::Equivalents;
 use crate::handed_urls::HandedUrls;
 use crate::limits::{LONG_ANSWERS, LONGEST_ANSWERS};
@@ -29,6 +32,9 @@ use crate::upstream::Upstreams;
 
 /// How many calls of a summary are named.
 const CALLS_SHOWN: usize = 5;
+
+/// How long it is waited between two looks at what is held.
+const LAYER_LOOKS: Duration = Duration::from_millis(250);
 
 /// How fast a recorded stream is sent again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -58,6 +64,8 @@ pub struct SessionSetup {
     pub budget: Budget,
     /// Whether one answer serves all requests that are equal.
     pub shared: bool,
+    /// Whether requests that can be answered by batch are held for one.
+    pub holds: bool,
     /// How fast recorded streams are sent.
     pub pace: Pace,
     /// The longest body of a request or an answer, in bytes.
@@ -76,6 +84,8 @@ pub struct Session {
     /// The most that the requests may cost, and what they have cost.
     pub budget: Budget,
     pub(crate) pace: Pace,
+    /// The requests that are held for a batch; `None` if all are asked at once.
+    pub(crate) held: Option<HeldRequests>,
     /// The exchanges that are under way.
     pub work: Arc<SessionWork>,
     pub(crate) queue: SessionQueue,
@@ -110,6 +120,7 @@ impl Session {
             upstreams,
             budget,
             shared,
+            holds,
             pace,
             longest_body,
         } = setup;
@@ -129,6 +140,7 @@ impl Session {
             upstreams,
             budget,
             pace,
+            held: holds.then(HeldRequests::default),
             work: Arc::default(),
             given: Mutex::default(),
             counts: SessionCounts::default(),
@@ -152,6 +164,18 @@ impl Session {
     /// True if a client that left before its answer was whole is waited for: a run that goes on has whole answers.
     pub(crate) fn waits_for_departures(&self) -> bool {
         self.upstreams.is_none() && !self.queue.skips_errors()
+    }
+
+    /// Waits until requests are held, nothing else is under way, and no further one has come for a while.
+    pub async fn layer(&self, quiet: Duration) {
+        loop {
+            let (held, last) = self.held.as_ref().map(HeldRequests::count).unwrap_or_default();
+            let due = last.map(|last| last + quiet);
+            match due {
+                Some(due) if due <= Instant::now() && self.work.count() <= held => return,
+                _ => tokio::time::sleep(quiet.min(LAYER_LOOKS)).await,
+            }
+        }
     }
 
     /// Compares the decisions and facts that the program has not reported, at its end: each recorded one that it did not

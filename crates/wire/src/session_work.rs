@@ -48,6 +48,11 @@ impl SessionWork {
         Some(Working(self.clone()))
     }
 
+    /// How many are under way.
+    pub(crate) fn count(&self) -> usize {
+        lock(&self.state).under_way
+    }
+
     /// Refuses new requests; those in flight are finished.
     pub fn close(&self) {
         lock(&self.state).is_closed = true;

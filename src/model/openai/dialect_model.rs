@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use reqwest::header::HeaderMap;
+use serde_json::Value;
 
 use super::batches::{BatchReply, BatchServer};
 use super::client::{HttpClient, Surroundings};
@@ -96,9 +97,18 @@ impl Batching for DialectModel {
         self.try_post(request)
     }
 
-    fn answer_in(&self, _request: &Request, reply: BatchReply) -> Result<Response, Failure> {
-        let BatchReply { status, body } = reply;
+    fn answer_in(&self, _request: &Request, reply: &BatchReply) -> Result<Response, Failure> {
+        let BatchReply { status, body } = reply.clone();
         self.read(HttpReply::new(status, HeaderMap::new(), body))
+    }
+
+    fn response_to(
+        &self,
+        _request: &Request,
+        _reply: Option<&BatchReply>,
+        _failure: &Failure,
+    ) -> Option<Value> {
+        None
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use reqwest::header::HeaderMap;
+use serde_json::Value;
 
 use super::batch::Batcher;
 use super::batches::{BatchReply, BatchServer};
@@ -61,11 +62,20 @@ impl Batching for OpenAi {
         Ok(PostedRequest { path, body: request.body().clone() })
     }
 
-    fn answer_in(&self, _request: &Request, reply: BatchReply) -> Result<Response, Failure> {
-        let BatchReply { status, body } = reply;
+    fn answer_in(&self, _request: &Request, reply: &BatchReply) -> Result<Response, Failure> {
+        let BatchReply { status, body } = reply.clone();
         let mut response = self.read(HttpReply::new(status, HeaderMap::new(), body))?;
         self.client.endpoint.secrets.strike_response(&mut response);
         Ok(response)
+    }
+
+    fn response_to(
+        &self,
+        _request: &Request,
+        _reply: Option<&BatchReply>,
+        _failure: &Failure,
+    ) -> Option<Value> {
+        None
     }
 }
 

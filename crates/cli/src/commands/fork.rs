@@ -10,7 +10,8 @@ use crate::output::Output;
 use crate::runs::changes::{changed_settings, place_of, question_of};
 use crate::runs::fork::{Forking, fork};
 use crate::runs::program::{
-    self, Destinations, InterceptArgs, MatchingArgs, ProcessArgs, ProgramCommand, ProgramFork,
+    self, Destinations, InterceptArgs, Layers, MatchingArgs, ProcessArgs, ProgramCommand,
+    ProgramFork,
 };
 use crate::select;
 use retold::audit::Target;
@@ -96,7 +97,9 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         let command = ProgramCommand { is_hidden, ..process.program(command) };
         let budget = model.budget();
         let (at, without) = (at.as_ref(), without.as_ref());
-        let fork = ProgramFork { of: &run, name, matching: &matching, retry_failed, at, without };
+        let layers = Layers::of(&model.batches);
+        let matching = &matching;
+        let fork = ProgramFork { of: &run, name, matching, retry_failed, at, without, layers };
         return program::fork(fork, &destinations, budget, command, global);
     }
     let selected = select::run(global, &run)?;

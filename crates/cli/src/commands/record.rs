@@ -7,8 +7,8 @@ use crate::global::Global;
 use crate::limits::BudgetArgs;
 use crate::runs::continuation;
 use crate::runs::program::{
-    self, Destinations, InterceptArgs, MatchingArgs, ProcessArgs, ProgramCommand, ProgramRecording,
-    RulesArgs, needs_command,
+    self, Destinations, InterceptArgs, LayerArgs, LayersOf, MatchingArgs, ProcessArgs,
+    ProgramCommand, ProgramRecording, ProgramResumption, RulesArgs, needs_command,
 };
 use crate::select;
 use retold::run::new_run_name;
@@ -72,6 +72,8 @@ pub(crate) struct Args {
     process: ProcessArgs,
     #[command(flatten)]
     budget: BudgetArgs,
+    #[command(flatten)]
+    layers: LayerArgs,
     /// The command to run.
     #[arg(last = true, required_unless_present = "resume", value_name = "CMD")]
     command: Vec<OsString>,
@@ -90,6 +92,7 @@ pub(crate) fn run(args: Args, global: &Global) -> Result<Status, CliError> {
         hide_command: is_hidden,
         process,
         budget,
+        layers,
         command,
     } = args;
     let with_progress = |words| {
@@ -103,18 +106,21 @@ pub(crate) fn run(args: Args, global: &Global) -> Result<Status, CliError> {
         }
         let RulesArgs { ignore, replace, shared, redact: _ } = rules;
         let matching = MatchingArgs { shared, ignore, replace };
-        return program::resume(
-            &run,
-            &matching,
+        let resumption = ProgramResumption {
+            name: &run,
+            matching: &matching,
             retry_failed,
-            &destinations,
-            &budget,
-            with_progress(command),
-            global,
-        );
+            destinations: &destinations,
+            budget: &budget,
+            layers: LayersOf::Flags(&layers),
+            command: with_progress(command),
+        };
+        return program::resume(resumption, global);
     }
     let command = with_progress(command);
-    let recording = ProgramRecording { name, destinations, rules, log_limit, budget, command };
+    let layers = layers.layers();
+    let recording =
+        ProgramRecording { name, destinations, rules, log_limit, budget, command, layers };
     program::record(recording, global)
 }
 

@@ -276,7 +276,7 @@ fn show_run(
     let checked_events = reader.checked_events();
     let (parent, shards) = (started.forked_from, &started.merged_from);
     let log = selected.log.backend().as_ref();
-    let is_running = finished.is_none() && without_end(log, run) == "running";
+    let is_running = finished.is_none() && without_end(log, run, None) == "running";
     if output.is_json() {
         let mut object = json!({
             "run": run,

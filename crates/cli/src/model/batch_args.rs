@@ -12,14 +12,14 @@ use retold_study::config::{ModelConfig, ModelKind};
 pub(crate) struct BatchArgs {
     /// Ask by batch, at half the price: all questions that can be asked at the same time are handed to the provider in one
     /// piece, and answered within a day. The run then waits (exit code 75), and --resume collects the answers and goes on, on any
-    /// machine with the same log and key. In a config: model.tier, batch.
+    /// machine with the same log and key. The tier of a config can be `batch` as well.
     #[arg(long)]
     batch: bool,
     /// With batches: stay until they have ended, and go on.
     #[arg(long)]
     wait: bool,
     /// With batches: how long to wait between two looks at one, in seconds. Without it, 60.
-    #[arg(long, value_name = "SECONDS", value_parser = poll)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     poll: Option<Duration>,
 }
 
@@ -38,14 +38,19 @@ impl Default for BatchWait {
     }
 }
 
-/// As clap wants it.
-fn poll(text: &str) -> Result<Duration, String> {
+/// A number of seconds, as clap wants it.
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse::<f64>().ok().filter(|seconds| (0.0..=86_400.0).contains(seconds));
     let seconds = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     seconds.ok_or_else(|| "it must be a number of seconds from 0 to 86400".to_owned())
 }
 
 impl BatchArgs {
+    /// Whether answers are to come by batch.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.batch
+    }
+
     /// Applies them to the model of a config.
     pub(super) fn apply(&self, model: &mut ModelConfig) -> Result<(), CliError> {
         if !self.batch {

@@ -12,5 +12,5 @@ mod servers;
 mod unnamed;
 
 pub(crate) use args::ModelArgs;
-pub(crate) use batch_args::BatchWait;
+pub(crate) use batch_args::{BatchArgs, BatchWait, seconds};
 pub(crate) use names::kinds;

@@ -53,7 +53,7 @@ pub(crate) fn batch_line(batch: &WaitingBatch) -> String {
 }
 
 /// What happened to a batch, as a line.
-fn news_line(news: &BatchNews<'_>) -> String {
+pub(crate) fn news_line(news: &BatchNews<'_>) -> String {
     let line = match news {
         BatchNews::Submitted(batch) | BatchNews::Seen(batch) => batch_line(batch),
         BatchNews::PerhapsSubmitted(batch) => format!(

@@ -1,5 +1,6 @@
 //! The list of runs, and the damage that is known without reading all their events.
 
+use crate::runs::batches::{batch_line, waiting};
 use crate::views::event::finding_as_json;
 use crate::views::last_writer;
 use std::time::Duration;
@@ -93,7 +94,8 @@ pub(super) fn list(log: &Log, global: &Global, output: &Output) -> Result<Status
         let wrong: Vec<Value> = problems.iter().map(finding_as_json).collect();
         output.object(&json!({"runs": runs, "problems": wrong}))?;
     } else {
-        output.text(&format!("{}{}", text(&rows), written_elsewhere(log, &rows)?))?;
+        let more = format!("{}{}", waiting_batches(log, &rows)?, written_elsewhere(log, &rows)?);
+        output.text(&format!("{}{more}", text(&rows)))?;
         problems.iter().try_for_each(|problem| output.print_damage(&damage(problem)))?;
     }
     if problems.is_empty() {
@@ -137,10 +139,13 @@ fn row(
         Ok(Some(Ok(Event::RunFinished(finished)))) => {
             (printable(finished.outcome.as_str(), 20), None)
         }
-        Ok(_) => match reader.events(run, head.seq, 1) {
+        Ok(last) => match reader.events(run, head.seq, 1) {
             // Its end is missing.
             Err(error) => ("damaged".to_owned(), Some(damaged(error))),
-            Ok(_) => (without_end(log, run).to_owned(), None),
+            Ok(_) => {
+                let last = last.and_then(Result::ok);
+                (without_end(log, run, last.as_ref()).to_owned(), None)
+            }
         },
         Err(error) => ("damaged".to_owned(), Some(damaged(error))),
     };
@@ -182,6 +187,17 @@ fn text(rows: &[RunRow]) -> String {
         );
     }
     text
+}
+
+/// What runs wait for.
+fn waiting_batches(log: &Log, rows: &[RunRow]) -> Result<String, CliError> {
+    let mut text = String::new();
+    for row in rows.iter().filter(|row| row.outcome == "waiting") {
+        for batch in waiting(log, row.run)? {
+            text.push_str(&format!("run {}: {}\n", row.run.short(8), batch_line(&batch)));
+        }
+    }
+    Ok(text)
 }
 
 /// Who wrote runs that may still be running on other machines.

@@ -159,7 +159,7 @@ fn stats_of(
 /// What is said of a run before its numbers.
 fn heading(source: &RunSource, stats: &StatsObject) -> String {
     let log = source.log.backend().as_ref();
-    let without_end = || without_end(log, source.run);
+    let without_end = || without_end(log, source.run, None);
     let ended = stats.outcome.as_deref().unwrap_or_else(without_end);
     let mut shown = format!("{}: {}, {ended}\n", source.name(), stats.experiment);
     if source.simulated {

@@ -93,6 +93,21 @@ pub(super) async fn wait(child: &mut Child, mut signals: Signals) -> Result<Exit
     }
 }
 
+/// How long a program that is stopped has to end by itself.
+const ENDING: std::time::Duration = std::time::Duration::from_secs(5);
+
+/// Stops a program: it is asked to end, and after a while it is ended.
+pub(super) async fn stop(child: &mut Child) {
+    #[cfg(unix)]
+    if let Some(pid) = child.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed())) {
+        // It may have ended by itself.
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+    }
+    if tokio::time::timeout(ENDING, child.wait()).await.is_err() {
+        let _ = child.kill().await;
+    }
+}
+
 #[cfg(unix)]
 fn pass_on(child: &Child, received: StopSignal) {
     use rustix::process::{Pid, Signal, kill_process};

@@ -9,8 +9,9 @@ use super::args::{
     flags,
 };
 use super::destinations::{Destinations, ProgramDestinations, UnnamedServers};
+use super::layers::{Layers, LayersOf, settle_layer};
 use super::recorded::{added_settings, first_event, recorder_error, settings_of};
-use super::running::{Program, Writing};
+use super::running::{Program, ProgramEnd, Writing};
 use super::{environment, keys, next};
 use crate::again::spell_commands;
 use crate::error::{CliError, Status, write_err};
@@ -22,6 +23,7 @@ use crate::runs::changes::{place_of, question_of};
 use crate::runs::continuation;
 use crate::select::{self, RunSelection};
 use retold::audit::Target;
+use retold::batch::RunBatches;
 use retold::escaping::printable;
 use retold::event::{ForkedFrom, RunStarted};
 use retold::id::RunId;
@@ -38,13 +40,26 @@ pub(crate) struct ProgramRecording {
     pub(crate) log_limit: Option<u64>,
     pub(crate) budget: BudgetArgs,
     pub(crate) command: ProgramCommand,
+    /// How requests are gathered for batches; `None` if they are asked at once.
+    pub(crate) layers: Option<Layers>,
 }
 
 /// Records a program.
 pub(crate) fn record(recording: ProgramRecording, global: &Global) -> Result<Status, CliError> {
-    let ProgramRecording { name, destinations, rules, log_limit, budget, command } = recording;
+    let ProgramRecording {
+        name,
+        destinations,
+        rules,
+        log_limit,
+        budget: budget_args,
+        command,
+        layers,
+    } = recording;
     rules.check()?;
-    let budget = budget.budget()?;
+    if layers.is_some() && rules.shared {
+        return Err(shared_by_batch());
+    }
+    let budget = budget_args.budget()?;
     let watch = destinations.intercept.watch;
     let ProgramDestinations { upstreams, names, hosts, urls } = destinations.of_new_run()?;
     if rules.redacts() {
@@ -88,10 +103,31 @@ pub(crate) fn record(recording: ProgramRecording, global: &Global) -> Result<Sta
         watch,
         pace: Pace::AtOnce,
         settings,
-        command,
+        command: command.clone(),
         unfinished: unfinished.map(|(run, _)| run),
+        gather: layers.map(|layers| layers.gather),
     };
-    program.go(global)
+    let own_log = program.log.clone();
+    let layer = match program.go(global)? {
+        ProgramEnd::Ended(status) => return Ok(status),
+        ProgramEnd::Held(layer) => layer,
+    };
+    let Some(layers) = layers else { return Ok(Status::Waiting) };
+    if let Some(status) = settle_layer(&layer, layers, true, (&own_log, run), global)? {
+        return Ok(status);
+    }
+    drop((layer, own_log));
+    let matching = MatchingArgs::default();
+    let again = ProgramResumption {
+        name: &run.to_string(),
+        matching: &matching,
+        retry_failed: false,
+        destinations: &destinations,
+        budget: &budget_args,
+        layers: LayersOf::Given(layers),
+        command,
+    };
+    resume(again, global)
 }
 
 /// The last run of a name, if it has asked something, did not come to its end, and nobody is writing it.
@@ -172,20 +208,53 @@ pub(crate) fn replay(
         settings,
         command,
         unfinished: None,
+        gather: None,
     }
     .go(global)
+    .map(ProgramEnd::status)
+}
+
+/// A program's run that is to be continued.
+pub(crate) struct ProgramResumption<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) matching: &'a MatchingArgs,
+    pub(crate) retry_failed: bool,
+    pub(crate) destinations: &'a Destinations,
+    pub(crate) budget: &'a BudgetArgs,
+    pub(crate) layers: LayersOf<'a>,
+    pub(crate) command: ProgramCommand,
 }
 
 /// Continues a program's run that was cut off.
-pub(crate) fn resume(
-    name: &str,
-    matching: &MatchingArgs,
-    retry_failed: bool,
-    destinations: &Destinations,
-    budget: &BudgetArgs,
-    command: ProgramCommand,
+pub(crate) fn resume(of: ProgramResumption<'_>, global: &Global) -> Result<Status, CliError> {
+    loop {
+        let (end, layers, log, run) = resume_once(&of, global)?;
+        let layer = match end {
+            ProgramEnd::Ended(status) => return Ok(status),
+            ProgramEnd::Held(layer) => layer,
+        };
+        if let Some(status) = settle_layer(&layer, layers, false, (&log, run), global)? {
+            return Ok(status);
+        }
+    }
+}
+
+/// Refuses to hold requests whose answers are to be shared.
+fn shared_by_batch() -> CliError {
+    CliError::usage(
+        "--batch and --shared contradict each other: what is held cannot wait for an equal request",
+    )
+    .hint("leave out --shared: equal requests are lines of one batch")
+}
+
+/// Runs the program of a run once more.
+fn resume_once(
+    of: &ProgramResumption<'_>,
     global: &Global,
-) -> Result<Status, CliError> {
+) -> Result<(ProgramEnd, Layers, Log, RunId), CliError> {
+    let ProgramResumption { name, matching, retry_failed, destinations, budget, layers, command } =
+        of;
+    let (retry_failed, command) = (*retry_failed, command.clone());
     let budget = budget.budget()?;
     let RunSelection { log, run } = select::run(global, name)?;
     let (mut settings, rules) =
@@ -217,8 +286,15 @@ pub(crate) fn resume(
     select::sound(&log, run, "nothing was recorded")?;
     let samples = Samples::to_continue(&log, run, &rules, retry_failed)?;
     budget.count_recorded(log.reader()?.as_mut(), run)?;
+    // What a batch may have is not asked a second time.
+    let has_batches = RunBatches::read(log.reader()?.as_mut(), run)?.open().next().is_some();
+    let is_by_batch = has_batches || layers.is_asked();
+    if is_by_batch && settings.shared {
+        return Err(shared_by_batch());
+    }
+    let layers = layers.layers();
     let program = Program {
-        log,
+        log: log.clone(),
         run,
         writing: Some(Writing::GoOn { recorder, retry_failed, settings: added_settings(&added) }),
         samples,
@@ -231,8 +307,9 @@ pub(crate) fn resume(
         settings,
         command,
         unfinished: None,
+        gather: is_by_batch.then_some(layers.gather),
     };
-    program.go(global)
+    Ok((program.go(global)?, layers, log, run))
 }
 
 /// A fork of a program's run.
@@ -246,18 +323,20 @@ pub(crate) struct ProgramFork<'a> {
     /// The places of which it shares what is before, and whose answer it does not share.
     pub(crate) at: Option<&'a Target>,
     pub(crate) without: Option<&'a Target>,
+    /// How requests are gathered for batches; `None` if they are asked at once.
+    pub(crate) layers: Option<Layers>,
 }
 
 /// Records a new run of a program that shares what another has.
 pub(crate) fn fork(
     fork: ProgramFork<'_>,
     destinations: &Destinations,
-    budget: &BudgetArgs,
+    budget_args: &BudgetArgs,
     command: ProgramCommand,
     global: &Global,
 ) -> Result<Status, CliError> {
-    let ProgramFork { of, name, matching, retry_failed, at, without } = fork;
-    let budget = budget.budget()?;
+    let ProgramFork { of, name, matching, retry_failed, at, without, layers } = fork;
+    let budget = budget_args.budget()?;
     let RunSelection { log, run: parent } = select::run(global, of)?;
     let (settings, rules) = settings_of(&log, parent, &redaction::keys(&global.log)?, |_| {
         format!("fork {}", parent.short(8))
@@ -288,6 +367,9 @@ pub(crate) fn fork(
         rules: rules.as_recorded().clone(),
         shared: settings.shared || matching.shared,
     };
+    if layers.is_some() && settings.shared {
+        return Err(shared_by_batch());
+    }
     let program = Program {
         log,
         run: new_run_id()?,
@@ -300,10 +382,30 @@ pub(crate) fn fork(
         watch,
         pace: Pace::AtOnce,
         settings,
-        command,
+        command: command.clone(),
         unfinished: None,
+        gather: layers.map(|layers| layers.gather),
     };
-    program.go(global)
+    let (own_log, run) = (program.log.clone(), program.run);
+    let layer = match program.go(global)? {
+        ProgramEnd::Ended(status) => return Ok(status),
+        ProgramEnd::Held(layer) => layer,
+    };
+    let Some(layers) = layers else { return Ok(Status::Waiting) };
+    if let Some(status) = settle_layer(&layer, layers, true, (&own_log, run), global)? {
+        return Ok(status);
+    }
+    drop((layer, own_log));
+    let again = ProgramResumption {
+        name: &run.to_string(),
+        matching: &MatchingArgs::default(),
+        retry_failed: false,
+        destinations,
+        budget: budget_args,
+        layers: LayersOf::Given(layers),
+        command,
+    };
+    resume(again, global)
 }
 
 /// Refuses a name of a run that has something in it that is taken out: the run is found by its name.

@@ -8,6 +8,7 @@ mod descendants;
 mod destinations;
 mod environment;
 mod keys;
+mod layers;
 mod longest_body;
 mod next;
 mod parent;
@@ -24,9 +25,12 @@ pub(crate) use args::{
     RulesArgs,
 };
 pub(crate) use child::found_in_path;
-pub(crate) use commands::{ProgramFork, ProgramRecording, fork, record, replay, resume};
+pub(crate) use commands::{
+    ProgramFork, ProgramRecording, ProgramResumption, fork, record, replay, resume,
+};
 pub(crate) use destinations::Destinations;
 pub(crate) use keys::without_keys;
+pub(crate) use layers::{LayerArgs, Layers, LayersOf};
 pub(crate) use next::{command as next_command, import as import_command, needs_command};
 pub(crate) use proxy::{Proxying, proxy};
 pub(crate) use proxy_runs::ProxyMode;

@@ -178,6 +178,7 @@ impl ProxyRuns {
             upstreams,
             budget: Budget::unlimited(),
             shared: settings.shared || self.shared,
+            holds: false,
             pace: self.playing.pace,
             longest_body: longest_body()?,
         };

@@ -26,8 +26,8 @@ use retold::log::Log;
 use retold::model::{Destinations, providers};
 use retold::run::{Budget, Recorder, how_it_ended};
 use retold_wire::{
-    Front, Interception, NamedHosts, Origins, Pace, ProgramSettings, Rules, Samples, Server,
-    Session, SessionSetup, Upstreams, upstreams_asked,
+    Front, HeldLayer, Interception, NamedHosts, Origins, Pace, ProgramSettings, Rules, Samples,
+    Server, Session, SessionSetup, Upstreams, upstreams_asked,
 };
 
 /// How long answers that are under way are waited for when the program has ended: a little longer
@@ -64,6 +64,26 @@ pub(super) struct Program {
     pub(super) command: ProgramCommand,
     /// For a new run: an earlier one of the same name that is not finished.
     pub(super) unfinished: Option<RunId>,
+    /// How long it is waited for further requests before those that are held are a layer; `None` if all are asked at once.
+    pub(super) gather: Option<Duration>,
+}
+
+/// How the run of a program ended.
+pub(super) enum ProgramEnd {
+    /// The program ended.
+    Ended(Status),
+    /// It was stopped, because it waits for answers that come by batch.
+    Held(HeldLayer),
+}
+
+impl ProgramEnd {
+    /// The exit code of a program that was not stopped.
+    pub(super) fn status(self) -> Status {
+        match self {
+            ProgramEnd::Ended(status) => status,
+            ProgramEnd::Held(_) => Status::Waiting,
+        }
+    }
 }
 
 impl Program {
@@ -71,7 +91,7 @@ impl Program {
     ///
     /// # Errors
     /// [`CliError`]: it cannot be started, or what happened cannot be recorded.
-    pub(super) fn go(self, global: &Global) -> Result<Status, CliError> {
+    pub(super) fn go(self, global: &Global) -> Result<ProgramEnd, CliError> {
         let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
         let result = tokio.block_on(self.run(global));
@@ -81,7 +101,7 @@ impl Program {
         result
     }
 
-    async fn run(self, global: &Global<'_>) -> Result<Status, CliError> {
+    async fn run(self, global: &Global<'_>) -> Result<ProgramEnd, CliError> {
         let Program {
             log,
             run,
@@ -96,6 +116,7 @@ impl Program {
             mut settings,
             command,
             unfinished,
+            gather,
         } = self;
         let bound = Server::bind().await;
         let server = bound
@@ -168,6 +189,7 @@ impl Program {
             upstreams,
             budget,
             shared,
+            holds: gather.is_some(),
             pace,
             longest_body: longest_body()?,
         };
@@ -200,7 +222,30 @@ impl Program {
         let progress = command.has_progress.then(|| ProgressLine::show(&session));
         let code = match program {
             RunningProgram::Child(mut child) => {
-                child::exit_code(child::wait(&mut child, signals).await?)
+                let ended = {
+                    let waiting = child::wait(&mut child, signals);
+                    tokio::pin!(waiting);
+                    tokio::select! {
+                        biased;
+                        status = &mut waiting => Some(status?),
+                        () = session.layer(gather.unwrap_or_default()), if gather.is_some() => None,
+                    }
+                };
+                match ended {
+                    Some(status) => child::exit_code(status),
+                    None => {
+                        child::stop(&mut child).await;
+                        session.work.note_death();
+                        session.work.close();
+                        session.work.idle().await;
+                        serving.abort();
+                        session.end(false).await.map_err(recorder_error)?;
+                        let layer = HeldLayer::of(&session);
+                        return layer.map(ProgramEnd::Held).ok_or_else(|| {
+                            CliError::new(Status::Io, "retold lost what it held: this is a bug")
+                        });
+                    }
+                }
             }
             RunningProgram::Parent(parent) => parent.wait(signals).await,
         };
@@ -255,12 +300,12 @@ impl Program {
         }
         // What --intercept refuses need not be a model.
         let refused = watches && !intercepts && !reported.refused.is_empty();
-        Ok(match summary.missed + summary.differences {
+        Ok(ProgramEnd::Ended(match summary.missed + summary.differences {
             // A program that gets over the refusal has still not asked all that it wanted.
             0 if code == 0 && summary.over_budget.is_some() => Status::Model,
             0 if !refused => Status::Program(code),
             _ => Status::Difference,
-        })
+        }))
     }
 }
 

@@ -1,0 +1,180 @@
+//! A program whose requests are answered by batch: it is run until it has nothing more to ask, stopped, and run again from its start when
+//! the answers are there.
+
+use std::time::Duration;
+
+use retold::batch::{BatchesOf, Settled, settle};
+use retold::event::RunStarted;
+use retold::id::RunId;
+use retold::log::Log;
+use retold::model::LIMIT;
+use retold::run::Signal;
+use retold_wire::HeldLayer;
+
+use super::next;
+use crate::again::spell_commands;
+use crate::error::{CliError, Status, write_err};
+use crate::global::Global;
+use crate::model::{BatchArgs, BatchWait};
+use crate::output::count_of;
+use crate::runs::batches::{batch_error, batch_line, news_line};
+use crate::select;
+use crate::signal::wait_for_interrupt;
+
+/// The flags of a program's batches.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct LayerArgs {
+    #[command(flatten)]
+    batches: BatchArgs,
+    /// With --batch: how long to wait for further requests of the program before those that it has made are put into a batch, in
+    /// seconds. Without it, 10; the time-outs of SDKs are longer.
+    #[arg(long, value_name = "SECONDS", value_parser = crate::model::seconds)]
+    gather: Option<Duration>,
+    /// With --batch: the fewest requests that are worth a batch, because each takes up to a day, and the program runs again from its
+    /// start after each. Without it, 10; the last batch may have fewer.
+    #[arg(long, value_name = "N")]
+    least: Option<usize>,
+}
+
+/// How a program's requests are gathered for batches.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Layers {
+    /// How long the command waits for a batch.
+    wait: BatchWait,
+    /// How long it waits for further requests.
+    pub(super) gather: Duration,
+    /// The fewest requests of the first batch.
+    least: usize,
+}
+
+/// How the requests of a run that is continued are gathered, if it has batches or they are asked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum LayersOf<'a> {
+    /// As the flags say.
+    Flags(&'a LayerArgs),
+    /// As for the first batch.
+    Given(Layers),
+}
+
+impl LayersOf<'_> {
+    /// Whether batches are asked for.
+    pub(super) fn is_asked(self) -> bool {
+        match self {
+            LayersOf::Flags(flags) => flags.batches.is_asked(),
+            LayersOf::Given(_) => true,
+        }
+    }
+
+    /// How requests are gathered.
+    pub(super) fn layers(self) -> Layers {
+        match self {
+            LayersOf::Flags(flags) => flags.to_continue(),
+            LayersOf::Given(layers) => layers,
+        }
+    }
+}
+
+impl LayerArgs {
+    /// `None` if batches were not asked for.
+    pub(crate) fn layers(&self) -> Option<Layers> {
+        let LayerArgs { batches, gather, least } = self;
+        let layers = Layers::of(batches)?;
+        let gather = gather.unwrap_or(layers.gather);
+        Some(Layers { gather, least: least.unwrap_or(layers.least), ..layers })
+    }
+
+    /// How a run is continued that has batches, whether they are asked for or not.
+    fn to_continue(&self) -> Layers {
+        let LayerArgs { batches, gather, least } = self;
+        let usual = Layers::usual(batches);
+        let gather = gather.unwrap_or(usual.gather);
+        Layers { gather, least: least.unwrap_or(usual.least), ..usual }
+    }
+}
+
+impl Layers {
+    /// Those of a command that gathers as usual; `None` if batches were not asked for.
+    pub(crate) fn of(batches: &BatchArgs) -> Option<Self> {
+        batches.is_asked().then(|| Layers::usual(batches))
+    }
+
+    fn usual(batches: &BatchArgs) -> Self {
+        Layers { wait: batches.batch_wait(), gather: Duration::from_secs(10), least: 10 }
+    }
+}
+
+/// Settles the batches of a layer. `None` if the program can be run again; otherwise the exit code of a command that waits.
+pub(super) fn settle_layer(
+    layer: &HeldLayer,
+    layers: Layers,
+    is_first: bool,
+    (log, run): (&Log, RunId),
+    global: &Global,
+) -> Result<Option<Status>, CliError> {
+    let started = select::run_start(log.reader()?.as_mut(), run)?;
+    let held = layer.questions.len();
+    if is_first && held < layers.least {
+        return Err(too_few(held, run, &started));
+    }
+    if !global.quiet {
+        write_err(&format!(
+            "retold: the program was stopped: it waits for {}, and runs again from its start when they are answered\n",
+            count_of(held as u64, "answer")
+        ));
+    }
+    let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
+    let signal = Signal::default();
+    let of = BatchesOf {
+        log,
+        run,
+        model: layer,
+        poll: layers.wait.poll,
+        waits: layers.wait.stays,
+        signal: &signal,
+    };
+    let settled = tokio.block_on(async {
+        let stop = signal.clone();
+        let interrupt = tokio::spawn(async move {
+            if wait_for_interrupt().await {
+                stop.stop();
+            }
+        });
+        let settled = settle(of, &layer.questions, &mut |news| write_err(&news_line(news))).await;
+        interrupt.abort();
+        settled
+    });
+    match settled.map_err(|error| batch_error(error, run))? {
+        Settled::Collected(renamed) => {
+            for model in renamed {
+                let model = retold::escaping::printable(&model, 100);
+                write_err(&format!(
+                    "{model} takes the limit of an answer as {LIMIT}: the program has to name it so\n"
+                ));
+            }
+            Ok(None)
+        }
+        Settled::Waiting(batches) => {
+            let next = next::command("record --resume", run, &["--batch".to_owned()], &started);
+            let lines: String =
+                batches.iter().map(|it| format!("  {}\n", batch_line(it))).collect();
+            write_err(&spell_commands(&format!(
+                "run {} waits:\n{lines}next:\n  retold {next}   collect what has been answered by then, and go on\n",
+                run.short(8)
+            )));
+            Ok(Some(Status::Waiting))
+        }
+    }
+}
+
+/// A program that asks one thing after the other waits for a day each time.
+fn too_few(held: usize, run: RunId, started: &RunStarted) -> CliError {
+    let message = format!(
+        "the program asks {} at a time, and then waits for the answer: by batch, each such round takes up to a day",
+        count_of(held as u64, "request")
+    );
+    let next = next::command("record --resume", run, &[], started);
+    CliError::usage(message)
+        .hint(format!("nothing was submitted. `retold {next}` asks at once"))
+        .hint(format!("--least {held} goes on by batch all the same"))
+}
