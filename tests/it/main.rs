@@ -7,6 +7,7 @@ mod adventure_parsers;
 mod answer_parsers;
 mod apis_page;
 mod append_only;
+mod batches;
 mod bucket;
 mod cli;
 mod conformance;

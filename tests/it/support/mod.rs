@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+pub(crate) mod batches;
 pub(crate) mod bombs;
 pub(crate) mod cases;
 pub(crate) mod child;

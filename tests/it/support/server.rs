@@ -98,6 +98,11 @@ impl Reply {
         body["choices"][0]["message"]["content"].as_str().unwrap().to_owned()
     }
 
+    /// The body.
+    pub(crate) fn body_json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.body).unwrap()
+    }
+
     /// Adds a header, or replaces the one with this name.
     pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.retain(|(n, _)| n != name);
