@@ -25,7 +25,7 @@ pub(crate) struct GlobalArgs {
     pub(crate) log: PathBuf,
     /// How long to wait while another program has the log locked.
     #[arg(long, global = true, value_name = "SECONDS", default_value_t = 30)]
-    pub(crate) wait: u64,
+    pub(crate) log_wait: u64,
     /// Print one JSON object instead of text. Errors are JSON as well:
     /// {"error":{"message","hints","exit_code"}}.
     #[arg(long, global = true)]
@@ -41,7 +41,7 @@ pub(crate) struct GlobalArgs {
 /// What every command receives: the options, and what the program consists of.
 pub(crate) struct Global<'a> {
     pub(crate) log: PathBuf,
-    pub(crate) wait: u64,
+    pub(crate) log_wait: u64,
     pub(crate) json: bool,
     pub(crate) quiet: bool,
     pub(crate) studies: &'a Studies,
@@ -51,8 +51,8 @@ pub(crate) struct Global<'a> {
 
 impl<'a> Global<'a> {
     pub(crate) fn new(args: GlobalArgs, catalogue: &'a Catalogue) -> Self {
-        let GlobalArgs { log, wait, json, quiet, verbose: _ } = args;
-        Global { log, wait, json, quiet, studies: catalogue.studies(), catalogue }
+        let GlobalArgs { log, log_wait, json, quiet, verbose: _ } = args;
+        Global { log, log_wait, json, quiet, studies: catalogue.studies(), catalogue }
     }
 }
 
@@ -80,7 +80,7 @@ impl Global<'_> {
 
     /// How a log in a file is opened.
     pub(crate) fn sqlite(&self) -> SqliteOptions {
-        let busy = Some(Duration::from_secs(self.wait.min(86_400)));
+        let busy = Some(Duration::from_secs(self.log_wait.min(86_400)));
         SqliteOptions { busy, ..SqliteOptions::default() }
     }
 }

@@ -5,8 +5,10 @@ mod anthropic;
 mod faults;
 mod gemini;
 mod openai;
+mod programs;
 mod questions;
 mod sdks;
+mod studies;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -23,7 +23,7 @@ fn ends_well(child: Child) {
 #[test]
 fn four_writers_with_64_calls_in_flight_all_finish() {
     let place = Place::new();
-    let run = "run small.yaml --quiet --new --wait 2 --concurrency 64 --set puzzles.rows=0..30 \
+    let run = "run small.yaml --quiet --new --log-wait 2 --concurrency 64 --set puzzles.rows=0..30 \
                --set samples=100";
     let writers: Vec<_> = (0..4).map(|_| start(&place, run)).collect();
     writers.into_iter().for_each(ends_well);
@@ -73,7 +73,7 @@ fn a_process_that_writes_constantly_lets_others_write() {
         });
         // With the pauses of SQLite's own busy handler, one of the twenty commits would take
         // longer.
-        let said = place.run("run small.yaml --quiet --wait 20");
+        let said = place.run("run small.yaml --quiet --log-wait 20");
         done.store(true, Ordering::Relaxed);
         assert_eq!(said.code, 0, "{}{}", said.out, said.err);
     });
@@ -86,8 +86,8 @@ fn a_new_log_that_another_program_reads_is_waited_for() {
     let other = Connection::open(place.path("retold.db")).unwrap();
     other.execute_batch("PRAGMA user_version = 0; CREATE TABLE t (x); DROP TABLE t").unwrap();
     other.execute_batch("BEGIN; SELECT * FROM sqlite_schema").unwrap();
-    assert_said!("crowded_new", place.session(&["run small.yaml --quiet --wait 1"]));
-    let mut child = start(&place, "run small.yaml --quiet --wait 20");
+    assert_said!("crowded_new", place.session(&["run small.yaml --quiet --log-wait 1"]));
+    let mut child = start(&place, "run small.yaml --quiet --log-wait 20");
     std::thread::sleep(Duration::from_millis(300));
     assert!(child.try_wait().unwrap().is_none(), "it waits");
     other.execute_batch("COMMIT").unwrap();
@@ -97,7 +97,7 @@ fn a_new_log_that_another_program_reads_is_waited_for() {
 #[test]
 fn a_run_that_never_got_the_lock_says_how_to_continue() {
     let place = Place::new();
-    let child = start(&place, "run small.yaml --quiet --wait 1 --set model.latency_ms=200");
+    let child = start(&place, "run small.yaml --quiet --log-wait 1 --set model.latency_ms=200");
     super::interrupted::wait_for_events(&place, 4);
     let other = Connection::open(place.path("retold.db")).unwrap();
     other.busy_timeout(Duration::from_secs(20)).unwrap();
@@ -136,7 +136,7 @@ fn twelve_writers_on_a_core_with_six_busy_processes_all_finish() {
         Busy(command.args(["-c", "while :; do :; done"]).spawn().unwrap())
     };
     let _busy: Vec<Busy> = (0..6).map(busy).collect();
-    let run = "run small.yaml --quiet --new --wait 10 --concurrency 64 --set puzzles.rows=0..30 \
+    let run = "run small.yaml --quiet --new --log-wait 10 --concurrency 64 --set puzzles.rows=0..30 \
                --set samples=10";
     let writer = |_| {
         let mut command = on_one_core(&place, env!("CARGO_BIN_EXE_retold"));

@@ -116,10 +116,10 @@ fn a_log_that_another_program_keeps_locked() {
     let db = Connection::open(place.path("retold.db")).unwrap();
     db.execute_batch("BEGIN IMMEDIATE").unwrap();
     // Reading is still possible.
-    place.ok("replay latest --wait 1");
-    assert_said!("logs_locked", place.session(&["run small.yaml --quiet --wait 1"]));
+    place.ok("replay latest --log-wait 1");
+    assert_said!("logs_locked", place.session(&["run small.yaml --quiet --log-wait 1"]));
     db.execute_batch("COMMIT").unwrap();
-    place.ok("run small.yaml --quiet --wait 1");
+    place.ok("run small.yaml --quiet --log-wait 1");
 }
 
 #[test]

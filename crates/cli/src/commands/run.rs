@@ -7,6 +7,7 @@ use crate::global::Global;
 use crate::model::ModelArgs;
 use crate::output::Output;
 use crate::runs::abandon::abandon;
+use crate::runs::batches::cancel;
 use crate::runs::config::NamedConfig;
 use crate::runs::folder::FolderArgs;
 use crate::runs::merge::merge;
@@ -85,6 +86,10 @@ pub(crate) struct Args {
     /// exported and forked like any other. This is an event of the run, and cannot be undone.
     #[arg(long, conflicts_with_all = ["config_file", "experiment", "settings", "log_limit", "resume", "new", "shard", "until", "merge", "FolderArgs", "ModelArgs"])]
     abandon: bool,
+    /// Ask the servers of the batches that the run waits for to begin nothing more of them. What was answered by then is kept, and paid
+    /// for: --resume collects it.
+    #[arg(long, conflicts_with_all = ["config_file", "experiment", "settings", "log_limit", "resume", "new", "shard", "until", "merge", "abandon", "FolderArgs"])]
+    cancel: bool,
     /// Stop after a phase, such as phase_3 of a deliberation or round_2 of a game. --resume continues the run.
     #[arg(long, value_name = "PHASE")]
     until: Option<String>,
@@ -108,6 +113,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         shard,
         merge: merges,
         abandon: abandons,
+        cancel: cancels,
         until,
         folder,
     } = args;
@@ -119,6 +125,15 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         return match named_runs(&named).as_slice() {
             [run] => abandon(run, global, output),
             _ => Err(CliError::usage("--abandon ends one run: name it")),
+        };
+    }
+    if cancels {
+        return match named_runs(&named).as_slice() {
+            [run] => {
+                let log = select::open(global)?;
+                cancel(this_run(log, Some(run), settings, model, folder, global)?, output)
+            }
+            _ => Err(CliError::usage("--cancel is for the batches of one run: name it")),
         };
     }
     let is_run = |named: &PathBuf| !names_a_file(global, &named.to_string_lossy());

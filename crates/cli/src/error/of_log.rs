@@ -43,7 +43,7 @@ impl From<LogError> for CliError {
             LogError::Busy { seconds, .. } => (
                 Status::Io,
                 format!(
-                    "wait longer than {seconds} s with --wait SECONDS, or let fewer programs write \
+                    "wait longer than {seconds} s with --log-wait SECONDS, or let fewer programs write \
                      to it at once"
                 ),
             ),

@@ -143,6 +143,7 @@ impl ModelConfig {
             return wrong("endpoints", "the name of an endpoint is the model that it answers for");
         }
         if let (Some(tier), Some(api)) = (tier, kind.api())
+            && tier.asked_for().is_some()
             && api.access().tier_field.is_none()
         {
             let (tier, kind) = (tier.as_str(), kind.as_str());

@@ -64,7 +64,10 @@ pub(super) async fn upload(
     let reply = client.in_time(request).await?;
     let place = reply.headers.get("x-goog-upload-url").and_then(|url| url.to_str().ok());
     let place = place.and_then(|url| Url::parse(url).ok());
-    reply.into_value(&client.endpoint.secrets)?;
+    // Its body is empty.
+    if !(200..300).contains(&reply.status) {
+        return Err(reply.refusal(&client.endpoint.secrets));
+    }
     let place = place.ok_or_else(|| not_of_api("there is no place to upload to"))?;
     if place.origin() != client.endpoint.url::<&str>(&[]).origin() {
         return Err(not_of_api("the place to upload to is another server"));

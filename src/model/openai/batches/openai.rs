@@ -122,7 +122,8 @@ fn report(batch: &Value) -> Result<BatchReport, Failure> {
     let files = ["output_file_id", "error_file_id"];
     let files: Vec<String> = files
         .iter()
-        .filter_map(|file| batch[*file].as_str())
+        // At times, a file that there is not is an empty text.
+        .filter_map(|file| batch[*file].as_str().filter(|id| !id.is_empty()))
         .map(|file| format!("files/{file}/content"))
         .collect();
     let phase = match status {

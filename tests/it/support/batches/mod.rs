@@ -53,6 +53,11 @@ impl BatchFake {
         (format!("http://{}", server.address()), BatchFake { server, world, troubles })
     }
 
+    /// Its base URL, without `/v1`.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.server.address())
+    }
+
     /// Lets time pass.
     pub(crate) fn advance(&self, seconds: i64) {
         self.world.lock().unwrap().advance(seconds);
