@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::because::Because;
 use super::defect::EventDefect;
 use super::kind::{
-    ANSWER_REUSED, ATTEMPT_FAILED, BODY_PART, CLIENT_LEFT, DECISION_MADE, EVENTS_LOST,
+    ANSWER_REUSED, ATTEMPT_FAILED, BODY_PART, CLIENT_LEFT, DECISION_MADE, EVENTS_LOST, LOOKED_AT,
     MARK_RECORDED, OCCURRED, REQUEST_SENT, RESPONSE_RECEIVED, RUN_FINISHED, RUN_RESUMED,
     RUN_STARTED, VERSION,
 };
@@ -191,6 +191,7 @@ impl NewEvent {
                 NewEvent::occurrence(time, causes, &canonical(fact)?)
             }
             Event::MarkRecorded(mark) => NewEvent { body: body(mark)?, ..row(MARK_RECORDED) },
+            Event::LookedAt(looked) => NewEvent { body: body(looked)?, ..row(LOOKED_AT) },
             Event::EventsLost(lost) => NewEvent { body: body(lost)?, ..row(EVENTS_LOST) },
             Event::RunFinished(finished) => NewEvent { body: body(finished)?, ..row(RUN_FINISHED) },
             Event::Unknown(stored) => {
@@ -319,6 +320,7 @@ impl StoredEvent {
                 Event::Occurred(FactOccurred { causes, fact })
             }
             MARK_RECORDED => Event::MarkRecorded(self.body()?),
+            LOOKED_AT => Event::LookedAt(self.body()?),
             EVENTS_LOST => Event::EventsLost(self.body()?),
             RUN_FINISHED => Event::RunFinished(self.body()?),
             _ => Event::Unknown(Box::new(self.clone())),

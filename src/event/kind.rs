@@ -11,6 +11,7 @@ pub(crate) const ANSWER_REUSED: &str = "AnswerReused";
 pub(crate) const DECISION_MADE: &str = "DecisionMade";
 pub(crate) const OCCURRED: &str = "Occurred";
 pub(crate) const MARK_RECORDED: &str = "MarkRecorded";
+pub(crate) const LOOKED_AT: &str = "LookedAt";
 pub(crate) const EVENTS_LOST: &str = "EventsLost";
 pub(crate) const RUN_FINISHED: &str = "RunFinished";
 
@@ -30,6 +31,7 @@ pub const KINDS: &[&str] = &[
     DECISION_MADE,
     OCCURRED,
     MARK_RECORDED,
+    LOOKED_AT,
     EVENTS_LOST,
     RUN_FINISHED,
 ];

@@ -10,6 +10,7 @@ use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 
 use crate::error::write_err;
 use crate::output::{Output, group_digits};
+use crate::runs::groups_so_far::GroupsSoFar;
 use retold::escaping::inert_lines;
 use retold::run::Progress;
 use retold::run::clock::Stopwatch;
@@ -55,16 +56,21 @@ impl ProgressDisplay {
     }
 
     /// Shows the progress of one run, for [`Setup::on_progress`](retold::run::Setup).
-    pub(crate) fn of_run(&self, number: usize) -> Box<dyn Fn(Progress)> {
+    pub(crate) fn of_run(
+        &self,
+        number: usize,
+        groups: Option<GroupsSoFar>,
+    ) -> Box<dyn Fn(Progress)> {
         let display = self.0.clone();
         Box::new(move |progress| {
             if matches!(display.means, DisplayMeans::Nothing) {
                 return;
             }
+            let groups = || groups.as_ref().and_then(GroupsSoFar::text);
             if let Some(run) = display.runs.borrow_mut().get_mut(number) {
                 *run = progress;
             }
-            display.show(progress);
+            display.show(progress, &groups);
         })
     }
 
@@ -91,11 +97,11 @@ impl ProgressDisplay {
 }
 
 impl DisplayedRuns {
-    /// Shows all runs, one of which has just come this far.
-    fn show(&self, changed: Progress) {
+    /// Shows all runs, one of which has just come this far, with its groups.
+    fn show(&self, changed: Progress, groups: &dyn Fn() -> Option<String>) {
         match &self.means {
             DisplayMeans::Nothing => {}
-            DisplayMeans::Bar(bar) => on_bar(bar, together(&self.runs.borrow())),
+            DisplayMeans::Bar(bar) => on_bar(bar, together(&self.runs.borrow()), groups()),
             DisplayMeans::Lines { watch, next } => {
                 // Checking the clock at each of a hundred thousand steps per second would take longer than
                 // the steps.
@@ -106,7 +112,8 @@ impl DisplayedRuns {
                 if elapsed >= next.get() {
                     next.set(elapsed + EVERY);
                     let all = together(&self.runs.borrow());
-                    let _ = writeln!(std::io::stderr(), "{}", line(all, elapsed));
+                    let groups = groups().map_or_else(String::new, |counts| format!("; {counts}"));
+                    let _ = writeln!(std::io::stderr(), "{}{groups}", line(all, elapsed));
                 }
             }
         }
@@ -174,7 +181,7 @@ pub(crate) fn pace(done: u64, per_second: f64, left: Option<Duration>) -> String
     }
 }
 
-fn on_bar(bar: &ProgressBar, progress: Progress) {
+fn on_bar(bar: &ProgressBar, progress: Progress, groups: Option<String>) {
     let done = progress.exchanges + progress.failed;
     if progress.expected > 0 {
         if bar.length().is_none() {
@@ -183,8 +190,10 @@ fn on_bar(bar: &ProgressBar, progress: Progress) {
         bar.set_length(progress.expected.max(done));
     }
     bar.set_position(done);
-    if progress.failed > 0 {
-        bar.set_message(format!("{} failed", group_digits(progress.failed)));
+    let failed = (progress.failed > 0).then(|| format!("{} failed", group_digits(progress.failed)));
+    let message: Vec<String> = failed.into_iter().chain(groups).collect();
+    if !message.is_empty() {
+        bar.set_message(message.join("; "));
     }
     if progress.expected > 0 && done >= progress.expected {
         bar.finish_and_clear();

@@ -48,6 +48,8 @@ pub(crate) struct FiguresView {
     no_figures: Option<String>,
     /// Up to which event they are computed, if that is not the last.
     figures_end: Option<u64>,
+    /// How many values each has, in place of the values: nobody has asked yet what has come out of a run that goes on.
+    counts_so_far: Option<Vec<[String; 2]>>,
 }
 
 /// A table of a figure, with how people read it.
@@ -90,7 +92,16 @@ impl FiguresView {
             figures: figures.iter().cloned().map(FigureTableView::new).collect(),
             no_figures: figures.is_empty().then(|| NO_FIGURES.to_owned()),
             figures_end: end,
+            counts_so_far: None,
         }
+    }
+
+    /// How many values the figures of a run have that goes on, without the values.
+    pub(crate) fn counts_so_far(figures: &[FigureTable], end: Option<u64>) -> Self {
+        let counts =
+            figures.iter().filter_map(|table| Some([table.title(), table.counts_so_far()?]));
+        let counts_so_far = Some(counts.collect());
+        FiguresView { counts_so_far, figures_end: end, ..FiguresView::default() }
     }
 
     /// Why there are no figures.

@@ -9,7 +9,7 @@ mod distribution;
 mod lines;
 mod terminal;
 
-use retold::counted::{count_of, group_digits};
+use retold::counted::count_of;
 use retold::escaping::printable;
 
 pub use axis::PictureAxis;
@@ -121,16 +121,13 @@ impl FigureTable {
     }
 
     fn row(&self, group: &FigureGroup) -> PictureRow {
-        let FigureGroup { draws, missing, fallback, value, interval, dots, .. } = group;
-        let left_out = [(missing, "missing"), (fallback, "fallback")];
-        let left_out = left_out.into_iter().filter(|(count, _)| **count > 0);
-        let left_out = left_out.map(|(count, what)| format!(", {} {what}", group_digits(*count)));
+        let FigureGroup { value, interval, dots, .. } = group;
         let value_text = value.map_or_else(|| "no values".to_owned(), |it| number(self.kind, it));
         let of_clusters = || (!dots.is_empty()).then(|| count_of(group.clusters, &self.cluster()));
         let interval_text = interval.map(|it| ends(self.kind, it, false)).or_else(of_clusters);
         PictureRow {
             name: self.title_of(&group.group),
-            counts: format!("n {}{}", group_digits(*draws), left_out.collect::<String>()),
+            counts: group.counts(),
             value: *value,
             interval: interval.map(pair),
             dots: dots.clone(),

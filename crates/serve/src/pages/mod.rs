@@ -349,6 +349,7 @@ fn keys(page: &[&str]) -> &'static [&'static str] {
         ["participant", ..] => participant::KEYS,
         ["state"] => state::KEYS,
         ["check"] => check::KEYS,
+        ["stats"] => &[outcome::SO_FAR],
         _ => &[],
     }
 }
