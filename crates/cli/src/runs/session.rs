@@ -12,6 +12,7 @@ use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::output::Output;
 use crate::progress::ProgressDisplay;
+use crate::runs::expected_time::ExpectedTime;
 use crate::runs::groups_so_far::GroupsSoFar;
 use crate::runs::person::is_played;
 use crate::runs::settings::experiment_with;
@@ -126,12 +127,36 @@ pub(crate) fn go(session: StudyExecution, global: &Global) -> Result<ExecutionRe
     let limits = limits_of(&session, global);
     let throttle = Throttle::new(&limits).map_err(wrong_limits)?;
     let (signal, display) = (Signal::default(), ProgressDisplay::new(global.quiet, 1));
+    if let Some(ExpectedTime { answers, text }) = ExpectedTime::new(&session, &limits, global)? {
+        display.expect(answers);
+        display.lines(&format!("{text}\n"));
+    }
     let together =
         Together { signal: &signal, display: &display, shared_budget: None, is_alone: true };
     let notice = InterruptNotice::of([&session], global);
     let experiment = experiment_of(&session, global)?;
     let ended = carry_out(session, experiment, throttle, 0, &together, global);
     block_on(signal.clone(), limits.timeout(), notice, ended)?
+}
+
+/// Executes a run that shows nothing, if it ends within a time.
+pub(crate) fn go_within(
+    session: StudyExecution,
+    longest: Duration,
+    global: &Global,
+) -> Result<Option<ExecutionResult>, CliError> {
+    let limits = limits_of(&session, global);
+    let throttle = Throttle::new(&limits).map_err(wrong_limits)?;
+    let (signal, display) = (Signal::default(), ProgressDisplay::new(true, 1));
+    let together =
+        Together { signal: &signal, display: &display, shared_budget: None, is_alone: false };
+    let notice = InterruptNotice::of([&session], global);
+    let experiment = experiment_of(&session, global)?;
+    let ended = async {
+        let ended = carry_out(session, experiment, throttle, 0, &together, global);
+        tokio::time::timeout(longest, ended).await.ok()
+    };
+    block_on(signal.clone(), limits.timeout(), notice, ended)?.transpose()
 }
 
 /// The most runs that are executed at the same time: each has readers of the log, which are open files.
