@@ -2,10 +2,12 @@
 //!
 //! - [`FigurePicture`]: what is drawn, on the page, in reports and in files.
 //! - [`PictureDistribution`]: how numbers are spread; [`PictureLines`]: groups that are rounds.
+//! - [`PictureFlow`]: who went from which value to which.
 //! - [`FigurePicture::lines`]: the same in a terminal.
 
 mod axis;
 mod distribution;
+mod flow;
 mod lines;
 mod terminal;
 
@@ -15,6 +17,7 @@ use retold::escaping::printable;
 pub use axis::PictureAxis;
 use axis::PictureUnit;
 pub use distribution::{DistributionRow, PictureBar, PictureDistribution};
+pub use flow::{PictureFlow, PictureLink};
 pub use lines::{PictureLine, PictureLines};
 
 use crate::words::{ends, number, unitless_points};
@@ -35,6 +38,8 @@ pub struct FigurePicture {
     pub distribution: Option<PictureDistribution>,
     /// The groups as lines, where they are rounds.
     pub lines: Option<PictureLines>,
+    /// From which value to which the members of each group went, of a share of changes.
+    pub flows: Vec<PictureFlow>,
 }
 
 /// Rows over one axis.
@@ -89,8 +94,8 @@ impl FigureTable {
         let values = self.groups.iter().map(|group| self.row(group)).collect();
         let values = PicturePanel::new(values, unit);
         let differences = self.differences_to_baselines(is_share);
-        let (distribution, lines) = (self.distribution(), self.lines());
-        Some(FigurePicture { values, differences, distribution, lines })
+        let (distribution, lines, flows) = (self.distribution(), self.lines(), self.flows());
+        Some(FigurePicture { values, differences, distribution, lines, flows })
     }
 
     /// The differences, if each group is compared with one other at most, or is the one that others are compared with.
