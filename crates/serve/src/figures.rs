@@ -7,6 +7,7 @@ use retold_report::{PictureSize, figure_svg};
 use retold_study::figures::figure_run;
 use retold_study::studies::Studies;
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::job_error::JobError;
 
@@ -64,6 +65,8 @@ pub(crate) struct FigureTableView {
 #[derive(Clone, Serialize)]
 struct FigureTableText {
     title: String,
+    /// The figure as a line of the list of a `figures.yaml`.
+    pin: String,
     /// As an SVG element; `None` without values, or if it cannot be drawn.
     picture: Option<String>,
     /// The same as wide as a telephone.
@@ -75,6 +78,9 @@ struct FigureTableText {
     rows: Vec<Vec<String>>,
     counts: Vec<CountTableText>,
     differences: Vec<String>,
+    /// The same as a table.
+    difference_headings: [&'static str; 5],
+    difference_rows: Vec<[String; 5]>,
     notes: Vec<String>,
 }
 
@@ -114,6 +120,8 @@ impl FigureTableView {
     fn new(table: FigureTable) -> Self {
         let shown = FigureTableText {
             title: table.title(),
+            // A text of JSON is one of YAML.
+            pin: format!("  - {}", Value::from(table.figure.as_str())),
             // A page without a picture still has the table.
             picture: figure_svg(&table, PictureSize::PAGE).ok().flatten(),
             narrow_picture: figure_svg(&table, PictureSize::NARROW).ok().flatten(),
@@ -131,6 +139,12 @@ impl FigureTableView {
                 })
                 .collect(),
             differences: table.differences.iter().map(|found| table.difference(found)).collect(),
+            difference_headings: FigureTable::difference_headings(),
+            difference_rows: table
+                .differences
+                .iter()
+                .map(|it| table.difference_cells(it))
+                .collect(),
             notes: table.notes(),
         };
         FigureTableView { table, shown }

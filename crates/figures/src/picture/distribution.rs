@@ -77,8 +77,7 @@ impl FigureTable {
             text: spread_text(&group.values),
         };
         let rows = groups.iter().zip(&counts).map(row).collect();
-        let ends = bins.0.iter().flat_map(|(low, high, _)| [*low, *high]);
-        let axis = PictureAxis { name: "values", ..PictureAxis::over(ends, PictureUnit::Number) };
+        let axis = bins.axis(groups.iter().flat_map(|group| &group.values));
         Some(PictureDistribution { rows, axis })
     }
 }
@@ -104,6 +103,15 @@ impl Bins {
         let bins = (0..64).map(|n| (begin + f64::from(n)) * step).take_while(|low| *low <= last);
         let bin = |low: f64| (low, low + step, format!("{} to {}", short(low), short(low + step)));
         Some(Bins(bins.map(bin).collect()))
+    }
+
+    /// An axis whose numbers are those of the values: a bar around 0 has room to its left, and nothing there has a number.
+    fn axis<'a>(&self, values: impl Iterator<Item = &'a ValueCount>) -> PictureAxis {
+        let ends = values.flat_map(|it| [it.low, it.high]);
+        let over = PictureAxis::over(ends, PictureUnit::Number);
+        let low = self.0.iter().map(|(low, ..)| *low).fold(over.low, f64::min);
+        let high = self.0.iter().map(|(_, high, _)| *high).fold(over.high, f64::max);
+        PictureAxis { name: "values", low, high, ..over }
     }
 
     fn counts(&self, values: &[ValueCount]) -> Vec<u64> {
@@ -158,6 +166,19 @@ mod tests {
         let names: Vec<&str> = bins.0.iter().map(|(.., name)| name.as_str()).collect();
         assert_eq!((names, bins.counts(&values)), (vec!["1", "2", "7"], vec![3, 1, 4]));
         assert_eq!(spread_text(&values), "median 2, half of them from 1 to 7");
+    }
+
+    #[test]
+    fn the_axis_of_numbers_from_0_on_has_none_below_0() {
+        let values = counts(&[(0.0, 5), (1.0, 1), (2.0, 4)]);
+        let axis = Bins::over(values.iter()).unwrap().axis(values.iter());
+        assert!((axis.low, axis.high) == (-0.4, 2.4), "{axis:?}");
+        let texts: Vec<&str> = axis.ticks.iter().map(|(_, text)| text.as_str()).collect();
+        assert_eq!(texts, ["0.0", "0.5", "1.0", "1.5", "2.0"]);
+        let values: Vec<(f64, u64)> = (0..40_u32).map(|n| (f64::from(n), 2)).collect();
+        let values = counts(&values);
+        let axis = Bins::over(values.iter()).unwrap().axis(values.iter());
+        assert!(axis.low == 0.0 && axis.high >= 39.0, "{axis:?}");
     }
 
     #[test]
