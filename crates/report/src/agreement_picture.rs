@@ -61,13 +61,28 @@ fn in_words(pair: &RaterPair) -> String {
     format!("{one} and {other}: {}; Cohen's kappa {}", pair.same_text(), coefficient_text(*kappa))
 }
 
+/// How often each two gave which values, as CSV.
+fn numbers(found: &PairedRaters) -> Result<Vec<u8>, DrawError> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(["one", "other", "value of one", "value of the other", "answers"])?;
+    for (pair, ValueMatrix { values, counts }) in drawn(found) {
+        for (value, row) in values.iter().zip(counts) {
+            for (other, count) in values.iter().zip(row) {
+                writer.write_record([&pair.one, &pair.other, value, other, &count.to_string()])?;
+            }
+        }
+    }
+    Ok(writer.into_inner().map_err(|e| e.to_string())?)
+}
+
 /// A section of a report: the picture, and its numbers as tables.
 pub(crate) fn html(found: &PairedRaters, page: &mut String) -> Result<(), DrawError> {
     let Some(svg) = agreement_svg(found, PictureSize::PAGE)? else { return Ok(()) };
     // Writing to a string cannot fail, here and below.
     let _ = writeln!(
         page,
-        "<h2>How far those agree who decided</h2>\n<figure aria-label=\"Which values each two gave: the numbers are below\">\n<div class=wide tabindex=0>{svg}</div></figure>"
+        "<h2>How far those agree who decided</h2>\n<figure aria-label=\"Which values each two gave: the numbers are below\">\n<div class=wide tabindex=0>{svg}</div>\n<figcaption><a download=\"agreement.csv\" href=\"data:text/csv;base64,{}\">CSV</a></figcaption></figure>",
+        data_encoding::BASE64.encode(&numbers(found)?)
     );
     for (pair, matrix) in drawn(found) {
         let _ = writeln!(page, "<p>{}</p>", escape(&in_words(pair), 300));
