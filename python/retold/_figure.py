@@ -30,3 +30,19 @@ class Figure(dict[str, Any]):
 def _figure(said: Mapping[str, Any]) -> dict[str, Any]:
     (found,) = said["figures"]
     return dict(found)
+
+
+class Agreement(dict[str, Any]):
+    """The object that ``retold score agreement --json`` has. A notebook shows which values each two gave as a picture."""
+
+    def __init__(self, log: str, arguments: Sequence[str], of: Sequence[str]) -> None:
+        super().__init__(ask(log, [*arguments, "--", *of]))
+        self._asked = (log, tuple(arguments), tuple(of))
+
+    def svg(self) -> str:
+        """The picture, as wide as a column of a paper, with its coefficients and its numbers inside."""
+        log, arguments, of = self._asked
+        return ask_for_text(log, [*arguments, "--output=-", "--", *of])
+
+    def _repr_html_(self) -> str | None:
+        return self.svg() if any(pair["matrix"] for pair in self["pairs"]) else None

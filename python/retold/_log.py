@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, overload
 from ._answer import Answer
 from ._ask import ask
 from ._check import Checked, check
-from ._figure import Figure
+from ._figure import Agreement, Figure
 from ._html import table
 
 Row = dict[str, Any]
@@ -140,12 +140,13 @@ class Log:
         ask(self.path, ["report", *_names(run), *named, "--force", f"--output={os.fspath(path)}"])
         return os.fspath(path)
 
-    def agreement(self, *names: str, run: str = "latest", level: str = "nominal") -> dict[str, Any]:
+    def agreement(self, *names: str, run: str = "latest", level: str = "nominal") -> Agreement:
         """How far the decisions of these names agree, such as those of a parser and of people: Krippendorff's alpha and Cohen's kappa.
 
         It is the object that ``retold score agreement --json`` has. Without names, those who decided under one name are compared.
+        In a notebook, it is a picture.
         """
-        return ask(self.path, ["score", "agreement", f"--level={level}", "--", run, *names])
+        return Agreement(self.path, ["score", "agreement", f"--level={level}"], [run, *names])
 
     def run(self, run: str = "latest") -> RecordedRun:
         """A recorded run, to decide about its answers."""

@@ -69,5 +69,7 @@ def test_a_report_is_written_and_agreement_is_computed(study, tmp_path):
     run = read.run("one")
     run.check(lambda answer: "yes", name="other").accept()
     assert read.agreement("vote", "other", run="one") == told(study, "score", "agreement", "one", "vote", "other")
+    agreement = read.agreement("vote", "other", run="one")
+    assert agreement._repr_html_().startswith("<svg") and "answers" in agreement.svg()
     with pytest.raises(retold.RetoldError):
         read.agreement("nothing", run="one")

@@ -11,7 +11,7 @@ use super::because::Because;
 use super::defect::EventDefect;
 use super::kind::{
     ANSWER_REUSED, ATTEMPT_FAILED, BATCH_COLLECTED, BATCH_ENDED, BATCH_PLANNED, BATCH_SEEN,
-    BATCH_SUBMITTED, BATCH_UPLOADED, BODY_PART, CLIENT_LEFT, DECISION_MADE, EVENTS_LOST,
+    BATCH_SUBMITTED, BATCH_UPLOADED, BODY_PART, CLIENT_LEFT, DECISION_MADE, EVENTS_LOST, LOOKED_AT,
     MARK_RECORDED, OCCURRED, REQUEST_SENT, RESPONSE_RECEIVED, RUN_FINISHED, RUN_RESUMED,
     RUN_STARTED, VERSION,
 };
@@ -204,6 +204,7 @@ impl NewEvent {
                 };
                 NewEvent { body: text?, ..row(step.kind()) }
             }
+            Event::LookedAt(looked) => NewEvent { body: body(looked)?, ..row(LOOKED_AT) },
             Event::EventsLost(lost) => NewEvent { body: body(lost)?, ..row(EVENTS_LOST) },
             Event::RunFinished(finished) => NewEvent { body: body(finished)?, ..row(RUN_FINISHED) },
             Event::Unknown(stored) => {
@@ -338,6 +339,7 @@ impl StoredEvent {
             BATCH_SEEN => Event::Batch(BatchStep::Seen(self.body()?)),
             BATCH_ENDED => Event::Batch(BatchStep::Ended(self.body()?)),
             BATCH_COLLECTED => Event::Batch(BatchStep::Collected(self.body()?)),
+            LOOKED_AT => Event::LookedAt(self.body()?),
             EVENTS_LOST => Event::EventsLost(self.body()?),
             RUN_FINISHED => Event::RunFinished(self.body()?),
             _ => Event::Unknown(Box::new(self.clone())),

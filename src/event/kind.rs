@@ -17,6 +17,7 @@ pub(crate) const BATCH_SUBMITTED: &str = "BatchSubmitted";
 pub(crate) const BATCH_SEEN: &str = "BatchSeen";
 pub(crate) const BATCH_ENDED: &str = "BatchEnded";
 pub(crate) const BATCH_COLLECTED: &str = "BatchCollected";
+pub(crate) const LOOKED_AT: &str = "LookedAt";
 pub(crate) const EVENTS_LOST: &str = "EventsLost";
 pub(crate) const RUN_FINISHED: &str = "RunFinished";
 
@@ -42,6 +43,7 @@ pub const KINDS: &[&str] = &[
     BATCH_SEEN,
     BATCH_ENDED,
     BATCH_COLLECTED,
+    LOOKED_AT,
     EVENTS_LOST,
     RUN_FINISHED,
 ];

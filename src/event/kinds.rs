@@ -41,6 +41,8 @@ pub enum Event {
     MarkRecorded(MarkRecorded),
     /// A batch came a step further.
     Batch(BatchStep),
+    /// Somebody looked at what came out before the run had ended.
+    LookedAt(LookedAt),
     /// A damaged run was copied without the events that are lost.
     EventsLost(EventsLost),
     /// The run ended.
@@ -377,6 +379,18 @@ pub struct FactOccurred {
     pub causes: Vec<Seq>,
     /// The fact, as the experiment serialises it.
     pub fact: Value,
+}
+
+/// Somebody looked at what had come out of a run before it had ended. It is part of no outcome digest, and a re-execution does not
+/// compare it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LookedAt {
+    /// The calls that had an answer.
+    pub answered: u64,
+    /// The calls that had failed.
+    pub failed: u64,
+    /// The definitions of the figures that were shown.
+    pub figures: Vec<String>,
 }
 
 /// A damaged run was copied, and some of its events could not be read or were not as they were written. The others are in this

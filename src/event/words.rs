@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::kind::{self, KINDS};
-use super::{BatchCollected, BatchStep, BodySide, Event, StoredEvent};
-use crate::counted::count_of;
+use super::{BatchCollected, BatchStep, BodySide, Event, LookedAt, StoredEvent};
+use crate::counted::{count_of, group_digits};
 use crate::escaping::excerpt;
 
 /// The longest text of an answer that is taken, in characters: of ten megabytes, a list shows the beginning.
@@ -22,7 +22,7 @@ pub struct EventWords {
 }
 
 /// The kinds in words.
-const WORDS: [(&str, &str); 19] = [
+const WORDS: [(&str, &str); 20] = [
     (kind::RUN_STARTED, "run started"),
     (kind::RUN_RESUMED, "run resumed"),
     (kind::REQUEST_SENT, "question"),
@@ -40,6 +40,7 @@ const WORDS: [(&str, &str); 19] = [
     (kind::BATCH_SEEN, "batch seen"),
     (kind::BATCH_ENDED, "batch ended"),
     (kind::BATCH_COLLECTED, "batch collected"),
+    (kind::LOOKED_AT, "look"),
     (kind::EVENTS_LOST, "events lost"),
     (kind::RUN_FINISHED, "run finished"),
 ];
@@ -101,6 +102,7 @@ impl EventWords {
                 subject = Some(format!("batch {}", step.number()));
                 batch_text(step)
             }
+            Ok(Event::LookedAt(looked)) => look_text(looked),
             Ok(Event::RunFinished(finished)) => finished.outcome.as_str().to_owned(),
             Ok(Event::RunStarted(started)) => match started.drawn_from() {
                 Some(seed) => format!("{}, seed {seed}", started.experiment),
@@ -163,6 +165,14 @@ fn batch_text(step: &BatchStep) -> String {
     }
 }
 
+/// When somebody looked at what had come out, and at which figures.
+fn look_text(looked: &LookedAt) -> String {
+    let LookedAt { answered, failed, figures } = looked;
+    let figures: Vec<String> = figures.iter().map(|figure| excerpt(figure, 120)).collect();
+    let (answers, failed) = (count_of(*answered, "answer"), group_digits(*failed));
+    format!("after {answers} and {failed} failed: {}", figures.join("; "))
+}
+
 /// The text of an answer. Without one, the names of the functions that it calls, or `no text`.
 fn answer_text(text: &str, extra: &Map<String, Value>) -> String {
     if !text.is_empty() {
@@ -179,6 +189,14 @@ fn answer_text(text: &str, extra: &Map<String, Value>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_look_says_when_it_was_and_at_what() {
+        let figures = vec!["share of vote = yes".to_owned(), "mean of age".to_owned()];
+        let looked = LookedAt { answered: 1, failed: 2, figures };
+        let said = look_text(&looked);
+        assert_eq!(said, "after 1 answer and 2 failed: share of vote = yes; mean of age");
+    }
 
     #[test]
     fn every_kind_has_words_of_its_own_that_mean_it() {

@@ -152,7 +152,8 @@ impl Limits {
         Duration::try_from_secs_f64(self.timeout_seconds).unwrap_or(Duration::MAX)
     }
 
-    fn interval(&self) -> Duration {
+    /// The shortest time between the starts of two attempts, whichever limit says it; zero without one.
+    pub fn interval(&self) -> Duration {
         let evenly = self.per_minute.map_or(0.0, |n| 60.0 / n);
         Duration::try_from_secs_f64(evenly.max(self.min_interval_seconds)).unwrap_or(Duration::ZERO)
     }

@@ -340,6 +340,23 @@ impl Core {
         };
         if is_new {
             self.tell(Update::Marked { time: clock::now(), name, progress: self.progress.get() });
+            self.look()?;
+        }
+        Ok(())
+    }
+
+    /// Lets somebody look at what has come out so far, if that was asked for. It is recorded before it is shown.
+    fn look(&self) -> Result<(), Stop> {
+        let flush = || {
+            if let Some(writer) = self.writer.borrow().as_ref() {
+                writer.flush();
+            }
+        };
+        flush();
+        if let Some(looked) = (self.setup.look)() {
+            self.submit(&Event::LookedAt(looked), None)?;
+            flush();
+            self.tell(Update::Looked);
         }
         Ok(())
     }

@@ -39,6 +39,8 @@ pub enum Update<'a> {
         /// How far the run is.
         progress: Progress,
     },
+    /// What has come out so far was read, which is recorded by now.
+    Looked,
     /// No answer came in time, so that an attempt was dropped.
     TimedOut {
         /// The call.

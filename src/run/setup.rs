@@ -11,7 +11,7 @@ use super::mode::Mode;
 use super::progress::Progress;
 use super::record::run_start;
 use super::signal::Signal;
-use crate::event::RunStarted;
+use crate::event::{LookedAt, RunStarted};
 use crate::id::RunId;
 use crate::log::{Log, LogError};
 use crate::model::{Answerer, Prices, RetryPolicy, Throttle};
@@ -70,6 +70,9 @@ pub struct Setup {
     pub signal: Signal,
     /// Called at every step.
     pub on_progress: Box<dyn Fn(Progress)>,
+    /// Called at each mark: reads what has come out so far, if somebody asked to see that. It is recorded, and then
+    /// [reported](super::Update::Looked).
+    pub look: Box<dyn Fn() -> Option<LookedAt>>,
     /// Called at the beginning of the run and for each of its facts.
     pub follow: Follower,
 }
@@ -138,6 +141,7 @@ impl Setup {
             rehearsal: DryRunSettings::default(),
             signal: Signal::default(),
             on_progress: Box::new(|_| {}),
+            look: Box::new(|| None),
             follow: Box::new(|_| {}),
         }
     }

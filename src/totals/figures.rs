@@ -24,6 +24,9 @@ pub struct Figures {
     pub events: u64,
     /// How often the run was continued after an interruption.
     pub resumed: u64,
+    /// How often somebody looked at what had come out before the run ended, as far as it is recorded.
+    #[serde(skip_serializing_if = "never")]
+    pub looks: u64,
     /// The run that it is a fork of.
     pub forked_from: Option<RunId>,
     /// How many shards it is merged from; 0 if it is not.
@@ -43,6 +46,10 @@ pub struct Figures {
     /// The totals of a merged run and its shards together. The numbers above are those of the run alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub with_shards: Option<StudyFigures>,
+}
+
+fn never(times: &u64) -> bool {
+    *times == 0
 }
 
 fn is_none(shards: &usize) -> bool {
@@ -252,6 +259,7 @@ impl Totals {
             run: self.run,
             events: self.end.0,
             resumed: self.resumed,
+            looks: self.looks,
             forked_from: self.parent,
             merged_from: self.merged_from.len(),
             all: numbers(&all, of_all, cost, parsers),

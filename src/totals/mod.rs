@@ -63,6 +63,8 @@ pub struct Totals {
     /// Whether there is something to replay: not in decisions about the answers of another run.
     is_replayed: bool,
     resumed: u64,
+    /// How often somebody looked at what came out before the end.
+    looks: u64,
     /// By model.
     parts: BTreeMap<String, Part>,
     /// By kind of call.
@@ -123,6 +125,7 @@ impl Totals {
             of_shards: None,
             is_replayed: true,
             resumed: 0,
+            looks: 0,
             parts: BTreeMap::new(),
             kinds: BTreeMap::new(),
             parsers: ByParser::default(),
@@ -277,6 +280,7 @@ impl Totals {
                     self.each_part(&of, |part| part.parsers.add(&made));
                 }
             }
+            Event::LookedAt(_) => self.looks += 1,
             Event::BodyPart(_)
             | Event::ClientLeft(_)
             | Event::Occurred(_)

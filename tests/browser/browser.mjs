@@ -89,9 +89,9 @@ export async function everyKind(page, base) {
     if (rated_by_several.length > 0) addresses.push(`/run/${run}/agreement`);
     const seq = rows.at(-1).seq;
     // What differs from study to study is what it says.
-    const pages = number > 1 ? [`/exchange/${seq}`, "/state"] : ["", "?failed=1", "?by=call&sort=-cost", "/stats", "?kind=Occurred&call=nobody", `/exchange/${seq}`, `/chain/${seq}`, `/event/${seq}`, "/state", "/check"];
-    // Accepted decisions have no state.
-    addresses.push(...pages.filter((path) => path !== "/state" || kind === "study").map((path) => `/run/${run}${path}`), table.rows[0].href);
+    const pages = number > 1 ? [`/exchange/${seq}`, "/state", "/parts"] : ["", "?failed=1", "?by=call&sort=-cost", "/stats", "?kind=Occurred&call=nobody", `/exchange/${seq}`, `/chain/${seq}`, `/event/${seq}`, "/state", "/parts", "/check"];
+    // Accepted decisions have no state and no parts.
+    addresses.push(...pages.filter((path) => !["/state", "/parts"].includes(path) || kind === "study").map((path) => `/run/${run}${path}`), table.rows[0].href);
   }
   return addresses;
 }

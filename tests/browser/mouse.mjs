@@ -8,6 +8,16 @@ await browse({}, async (page, base) => {
   await page.locator("tr", { hasText: "game24" }).getByRole("link").first().click();
   await page.getByRole("heading", { level: 1, name: /game24/ }).waitFor();
 
+  // A figure is pinned into the text of a file, and unpinned again.
+  await settled(page);
+  const [pin, pins] = [page.locator("[data-pin]").first(), page.locator("[data-pins-text]")];
+  await pin.click();
+  check((await pin.getAttribute("aria-pressed")) === "true", "the figure is pinned");
+  const line = await pin.getAttribute("data-pin");
+  check((await pins.innerText()).trim() === `figures:\n${line}`, `the text has it alone: ${await pins.innerText()}`);
+  await pin.click();
+  check((await pin.getAttribute("aria-pressed")) === "false", "and no longer");
+
   // What came out: the table, sorted by a heading, narrowed down by a facet, and as a file.
   await settled(page);
   const heading = page.getByRole("columnheader", { name: "cost" });

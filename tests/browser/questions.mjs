@@ -49,8 +49,8 @@ await browse({ viewport: { width: 1440, height: 900 } }, async (page, base) => {
     const rows = await page.locator(".timeline tbody tr.r-DecisionMade").count();
     check(rows > 0 && found.startsWith(`${rows} of `), `${found}: ${rows} rows`);
 
-    await ask(`is A different from B, in ${what}`, [run(0)], () => page.locator(".figure .picture:visible, .figure .difference:visible").first());
-    check((await page.locator(".figure .difference").count()) > 0, "groups are compared");
+    await ask(`is A different from B, in ${what}`, [run(0)], () => page.locator(".figure .picture:visible, .figure .differences:visible").first());
+    check((await page.locator(".figure .differences tbody tr").count()) > 0, "groups are compared");
   }
 });
 console.log("all is well");

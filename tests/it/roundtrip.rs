@@ -5,9 +5,9 @@ use retold::content::Content;
 use retold::event::chain::{DOMAIN, GENESIS};
 use retold::event::{
     AnswerReused, AttemptDetails, AttemptFailed, Because, ClientLeft, DecidedBy, DecisionDetails,
-    DecisionMade, Event, EventsLost, FactOccurred, FoldedState, ForkedFrom, Labels, MarkRecorded,
-    NewEvent, RequestSent, ResponseDetails, ResponseReceived, RunFinished, RunOutcome, RunResumed,
-    RunStarted, StateMark, StoredEvent,
+    DecisionMade, Event, EventsLost, FactOccurred, FoldedState, ForkedFrom, Labels, LookedAt,
+    MarkRecorded, NewEvent, RequestSent, ResponseDetails, ResponseReceived, RunFinished,
+    RunOutcome, RunResumed, RunStarted, StateMark, StoredEvent,
 };
 use retold::id::{
     CallPath, EventHash, EventsRoot, OutcomeDigest, OutputDigest, RunId, Seq, StateDigest, Time,
@@ -147,6 +147,11 @@ fn event() -> impl Strategy<Value = (Event, Option<Request>)> {
         (any::<[u8; 32]>(), text()).prop_map(move |(digest, name)| {
             none(Event::MarkRecorded(MarkRecorded { digest: StateDigest(digest), name }))
         }),
+        (0..=1_u64 << 53, 0..=1_u64 << 53, prop::collection::vec(text(), 0..3)).prop_map(
+            move |(answered, failed, figures)| {
+                none(Event::LookedAt(LookedAt { answered, failed, figures }))
+            }
+        ),
         (
             seq(),
             any::<[u8; 32]>(),

@@ -6,6 +6,25 @@ use std::path::PathBuf;
 use crate::error::{CliError, Status};
 use crate::output::Output;
 use retold::draft::Draft;
+use retold::escaping::printable;
+
+/// The file of a picture, which ends with `.svg`.
+///
+/// # Errors
+/// As [`DocumentFile::new`], and for another ending.
+pub(crate) fn svg_file(
+    path: PathBuf,
+    force: bool,
+    output: &Output,
+) -> Result<DocumentFile, CliError> {
+    let is_svg = path.extension().is_some_and(|it| it.eq_ignore_ascii_case("svg"));
+    if path.as_os_str() != "-" && !is_svg {
+        let name = printable(&path.display().to_string(), 300);
+        return Err(CliError::usage(format!("{name}: a figure is drawn as SVG"))
+            .hint("name a file that ends with .svg, or `-` for stdout"));
+    }
+    DocumentFile::new(path, force, output)
+}
 
 /// Where a document goes: a file, which is written as a whole or not at all, or stdout.
 #[derive(Debug)]

@@ -10,6 +10,7 @@ use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 
 use crate::error::write_err;
 use crate::output::{Output, group_digits};
+use crate::runs::groups_so_far::GroupsSoFar;
 use retold::escaping::inert_lines;
 use retold::run::Progress;
 use retold::run::clock::Stopwatch;
@@ -25,6 +26,8 @@ pub(crate) struct ProgressDisplay(Rc<DisplayedRuns>);
 struct DisplayedRuns {
     means: DisplayMeans,
     runs: RefCell<Vec<Progress>>,
+    /// About how many answers there will be, where no experiment says that; 0 if it is not known.
+    about: Cell<u64>,
 }
 
 /// How progress is shown.
@@ -51,21 +54,31 @@ impl ProgressDisplay {
             DisplayMeans::Lines { watch: Stopwatch::start(), next: Cell::new(EVERY) }
         };
         let runs = RefCell::new(vec![Progress::default(); runs]);
-        ProgressDisplay(Rc::new(DisplayedRuns { means, runs }))
+        ProgressDisplay(Rc::new(DisplayedRuns { means, runs, about: Cell::new(0) }))
     }
 
     /// Shows the progress of one run, for [`Setup::on_progress`](retold::run::Setup).
-    pub(crate) fn of_run(&self, number: usize) -> Box<dyn Fn(Progress)> {
+    pub(crate) fn of_run(
+        &self,
+        number: usize,
+        groups: Option<GroupsSoFar>,
+    ) -> Box<dyn Fn(Progress)> {
         let display = self.0.clone();
         Box::new(move |progress| {
             if matches!(display.means, DisplayMeans::Nothing) {
                 return;
             }
+            let groups = || groups.as_ref().and_then(GroupsSoFar::text);
             if let Some(run) = display.runs.borrow_mut().get_mut(number) {
                 *run = progress;
             }
-            display.show(progress);
+            display.show(progress, &groups);
         })
+    }
+
+    /// About as many answers are expected.
+    pub(crate) fn expect(&self, answers: u64) {
+        self.0.about.set(answers);
     }
 
     /// Shows lines: above the bar, where there is one.
@@ -91,11 +104,11 @@ impl ProgressDisplay {
 }
 
 impl DisplayedRuns {
-    /// Shows all runs, one of which has just come this far.
-    fn show(&self, changed: Progress) {
+    /// Shows all runs, one of which has just come this far, with its groups.
+    fn show(&self, changed: Progress, groups: &dyn Fn() -> Option<String>) {
         match &self.means {
             DisplayMeans::Nothing => {}
-            DisplayMeans::Bar(bar) => on_bar(bar, together(&self.runs.borrow())),
+            DisplayMeans::Bar(bar) => on_bar(bar, self.together(), groups(), self.is_about()),
             DisplayMeans::Lines { watch, next } => {
                 // Checking the clock at each of a hundred thousand steps per second would take longer than
                 // the steps.
@@ -105,11 +118,33 @@ impl DisplayedRuns {
                 let elapsed = watch.elapsed();
                 if elapsed >= next.get() {
                     next.set(elapsed + EVERY);
-                    let all = together(&self.runs.borrow());
-                    let _ = writeln!(std::io::stderr(), "{}", line(all, elapsed));
+                    let all = self.together();
+                    let groups = groups().map_or_else(String::new, |counts| format!("; {counts}"));
+                    let _ = writeln!(
+                        std::io::stderr(),
+                        "{}{groups}",
+                        line(all, elapsed, self.is_about())
+                    );
                 }
             }
         }
+    }
+}
+
+impl DisplayedRuns {
+    /// All runs as one.
+    fn together(&self) -> Progress {
+        let all = together(&self.runs.borrow());
+        let expected = match all.expected {
+            0 => self.about.get(),
+            known => known,
+        };
+        Progress { expected, ..all }
+    }
+
+    /// Whether the expected number is an estimate.
+    fn is_about(&self) -> bool {
+        self.about.get() > 0 && together(&self.runs.borrow()).expected == 0
     }
 }
 
@@ -174,30 +209,36 @@ pub(crate) fn pace(done: u64, per_second: f64, left: Option<Duration>) -> String
     }
 }
 
-fn on_bar(bar: &ProgressBar, progress: Progress) {
+fn on_bar(bar: &ProgressBar, progress: Progress, groups: Option<String>, is_about: bool) {
     let done = progress.exchanges + progress.failed;
     if progress.expected > 0 {
         if bar.length().is_none() {
-            bar.set_style(bar_style("{bar:30} {human_pos} of {human_len} answers{pace}  {msg}"));
+            let about = if is_about { "about " } else { "" };
+            bar.set_style(bar_style(&format!(
+                "{{bar:30}} {{human_pos}} of {about}{{human_len}} answers{{pace}}  {{msg}}"
+            )));
         }
         bar.set_length(progress.expected.max(done));
     }
     bar.set_position(done);
-    if progress.failed > 0 {
-        bar.set_message(format!("{} failed", group_digits(progress.failed)));
+    let failed = (progress.failed > 0).then(|| format!("{} failed", group_digits(progress.failed)));
+    let message: Vec<String> = failed.into_iter().chain(groups).collect();
+    if !message.is_empty() {
+        bar.set_message(message.join("; "));
     }
-    if progress.expected > 0 && done >= progress.expected {
+    if progress.expected > 0 && done >= progress.expected && !is_about {
         bar.finish_and_clear();
     }
 }
 
-fn line(progress: Progress, elapsed: Duration) -> String {
+fn line(progress: Progress, elapsed: Duration, is_about: bool) -> String {
     let done = progress.exchanges + progress.failed;
     let rate = done as f64 / elapsed.as_secs_f64().max(1e-9);
     let (mut of, mut left) = (" answers".to_owned(), None);
     if progress.expected > 0 {
         let share = 100.0 * done as f64 / progress.expected as f64;
-        of = format!(" of {} answers ({share:.0} %)", group_digits(progress.expected));
+        let about = if is_about { "about " } else { "" };
+        of = format!(" of {about}{} answers ({share:.0} %)", group_digits(progress.expected));
         let seconds = progress.expected.saturating_sub(done) as f64 / rate.max(1e-9);
         left = Duration::try_from_secs_f64(seconds).ok();
     }
@@ -231,15 +272,17 @@ mod tests {
     #[test]
     fn the_time_left_is_not_guessed_before_the_first_answer() {
         let none = Progress { model_calls: 8, expected: 300, ..Progress::default() };
-        let said = line(none, Duration::from_secs(10));
+        let said = line(none, Duration::from_secs(10), false);
         assert_eq!(said, "0 of 300 answers (0 %), 0 failed");
         let some = Progress { exchanges: 100, failed: 20, ..none };
-        let said = line(some, Duration::from_secs(10));
+        let said = line(some, Duration::from_secs(10), false);
         assert_eq!(said, "120 of 300 answers (40 %)  12/s  15 seconds left, 20 failed");
+        let said = line(some, Duration::from_secs(10), true);
+        assert_eq!(said, "120 of about 300 answers (40 %)  12/s  15 seconds left, 20 failed");
         // The pace of a study that sleeps between its calls, which takes all day.
         let slow = Progress { exchanges: 20, expected: 8_300, ..Progress::default() };
         assert_eq!(
-            line(slow, Duration::from_secs(100)),
+            line(slow, Duration::from_secs(100), false),
             "20 of 8,300 answers (0 %)  12/min  12 hours left, 0 failed"
         );
     }

@@ -60,7 +60,7 @@ impl IntervalMethod {
             IntervalMethod::ClopperPearson => "Clopper-Pearson",
             IntervalMethod::KornGraubard => "Korn-Graubard",
             IntervalMethod::Cr2 => "CR2",
-            IntervalMethod::Mover => "MOVER",
+            IntervalMethod::Mover => "Newcombe",
             IntervalMethod::Jackknife => "jackknife",
         }
     }

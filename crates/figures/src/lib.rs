@@ -37,8 +37,8 @@ pub use expected::{ExpectedInterval, WIDER_DIFFERENCE};
 pub use interval::{FEWEST_CLUSTERS, Interval, IntervalMethod, NarrowInterval};
 pub use kind::FigureKind;
 pub use picture::{
-    DistributionRow, FigurePicture, PictureAxis, PictureBar, PictureDistribution, PictureLine,
-    PictureLines, PicturePanel, PictureRow,
+    DistributionRow, FigurePicture, PictureAxis, PictureBar, PictureDistribution, PictureFlow,
+    PictureLine, PictureLines, PictureLink, PicturePanel, PictureRow,
 };
 pub use recorded::FigureRow;
 pub use share::clopper_pearson;

@@ -70,6 +70,13 @@ fn cautions(summary: &RunSummary, page: &mut String) {
             "<p class=banner>SIMULATED: a program made these answers up; they are not data</p>\n",
         );
     }
+    if summary.figures.looks > 0 {
+        let times = count_of(summary.figures.looks, "time");
+        let _ = writeln!(
+            page,
+            "<p class=note>What came out was looked at {times} before the run had ended.</p>"
+        );
+    }
     if summary.outcome.as_deref() != Some("finished") {
         page.push_str("<p class=banner>This run is not finished: all numbers are of what it has so far.</p>\n");
     }

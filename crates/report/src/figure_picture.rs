@@ -8,7 +8,7 @@ use crate::html::escape;
 use crate::plot::{PictureSize, forest};
 
 /// What makes a file SVG.
-const NAMESPACE: &str = " xmlns=\"http://www.w3.org/2000/svg\"";
+pub(crate) const NAMESPACE: &str = " xmlns=\"http://www.w3.org/2000/svg\"";
 
 /// The picture of a figure as an SVG element of a page; `None` of one without values.
 ///
@@ -59,14 +59,19 @@ pub fn figure_file(
         .chain(table.notes())
         .collect();
     let json = serde_json::to_string(table)?;
+    Ok(Some(with_words(&svg, &table.title(), &said, &json)))
+}
+
+/// A picture with its title, its sentences and its numbers inside.
+pub(crate) fn with_words(svg: &str, title: &str, said: &[String], json: &str) -> String {
     let inside = format!(
         "\n<title>{}</title>\n<desc>{}</desc>\n<metadata>{}</metadata>",
-        escape(&table.title(), 300),
+        escape(title, 300),
         escape(&said.join(". "), usize::MAX),
-        escape(&json, usize::MAX)
+        escape(json, usize::MAX)
     );
     // After the tag that the element begins with.
     let begin = svg.find('>').map_or(0, |at| at + 1);
     let (tag, rest) = svg.split_at(begin);
-    Ok(Some(format!("{tag}{inside}{rest}")))
+    format!("{tag}{inside}{rest}")
 }

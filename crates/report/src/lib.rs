@@ -7,10 +7,12 @@
 //! - [`RunSummary`]: the summary of any run.
 //! - [`charts`]: the plots of a run whose experiment is not at hand.
 //! - [`figure_svg`]: a figure as a picture, wherever it is shown; [`figure_file`]: the same as a file.
+//! - [`agreement_svg`], [`agreement_file`]: how far raters agree, as a matrix for each two.
 //! - [`ReportTexts`]: the prompts and answers, to be put beside a paper.
 //! - [`ReportPage`]: the page of one run, or of several side by side.
 
 mod about;
+mod agreement_picture;
 mod calls;
 mod decisions;
 mod draw_error;
@@ -28,8 +30,10 @@ mod time_span;
 
 use retold::decided::DeciderDifference;
 use retold_figures::FigureTable;
+use retold_figures::agreement::PairedRaters;
 use retold_study::charts::Chart;
 
+pub use agreement_picture::{agreement_file, agreement_svg};
 pub use figure_picture::{figure_file, figure_svg};
 pub use foreign::charts;
 pub use plot::PictureSize;
@@ -51,6 +55,8 @@ pub struct RunPart {
     pub charts: Vec<Chart>,
     /// The study's own report.
     pub text: String,
+    /// How far those agree who decided about the same answers; `None` where nobody did.
+    pub agreement: Option<PairedRaters>,
     /// Which decisions are in force, line by line; empty if none were accepted.
     pub in_force: String,
 }

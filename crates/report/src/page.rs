@@ -12,7 +12,7 @@ use crate::html::{escape, escape_lines};
 use crate::texts::SCRIPT_HASH;
 use crate::time_span::between;
 use crate::{Medium, ReportPage, RunPart};
-use crate::{about, calls, decisions, figure_table, plotted, runs_table};
+use crate::{about, agreement_picture, calls, decisions, figure_table, plotted, runs_table};
 
 /// The style of the page.
 const STYLE: &str = include_str!("style.css");
@@ -67,7 +67,7 @@ impl ReportPage {
         Ok(page)
     }
 
-    /// The subject of the page: `deliberation, run 7a7a7a7a`, `"pilot" (program), 16 runs`.
+    /// The subject of the page: `budgeting (deliberation), run 7a7a7a7a`, `"pilot", 16 runs`.
     fn title(&self) -> String {
         let runs = match self.runs.as_slice() {
             [one] => format!("run {}", one.summary.run.short(8)),
@@ -84,7 +84,10 @@ impl ReportPage {
             (PROGRAM, Some(name), _) => format!("\"{}\"", printable(&name, 100)),
             (PROGRAM, None, 1) => "a program".to_owned(),
             (PROGRAM, None, _) => "programs".to_owned(),
-            (experiment, ..) => printable(experiment, 100),
+            (experiment, Some(name), _) => {
+                format!("{} ({})", printable(&name, 100), printable(experiment, 100))
+            }
+            (experiment, None, _) => printable(experiment, 100),
         };
         format!("{what}, {runs}")
     }
@@ -147,6 +150,9 @@ impl ReportPage {
             for chart in &part.charts {
                 plotted::html(chart, &format!("{}_{}", chart.name, at + 1), &name, page)?;
             }
+        }
+        if let Some(found) = &part.agreement {
+            agreement_picture::html(found, page)?;
         }
         let _ = writeln!(page, "<h2>How decisions were found{of}</h2>");
         decisions::by_method(&part.summary, page);

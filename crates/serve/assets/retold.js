@@ -265,7 +265,49 @@
     });
   };
 
+  // Figures that are pinned on any page of this tab, as the text of a file. Without any, the text has those of the page.
+
+  const PINS = "retold-pins";
+  const pinned = () => JSON.parse(sessionStorage.getItem(PINS) || "[]");
+
+  const pin = () => {
+    const text = one("[data-pins-text]");
+    const buttons = all("[data-pin]");
+    if (!text) return;
+    const show = () => {
+      const lines = pinned();
+      text.textContent = ["figures:", ...(lines.length ? lines : buttons.map((button) => button.dataset.pin))].join("\n") + "\n";
+      for (const button of buttons) {
+        const on = lines.includes(button.dataset.pin);
+        button.setAttribute("aria-pressed", on);
+        button.textContent = on ? "Pinned" : "Pin";
+      }
+    };
+    for (const button of buttons) {
+      button.hidden = false;
+      button.addEventListener("click", () => {
+        const [line, lines] = [button.dataset.pin, pinned()];
+        const others = lines.filter((other) => other !== line);
+        sessionStorage.setItem(PINS, JSON.stringify(others.length < lines.length ? others : [...lines, line]));
+        one("[data-pins]").open = true;
+        show();
+      });
+    }
+    const copy = one("[data-copy]");
+    // A browser has a clipboard on pages of this machine only, or over HTTPS.
+    copy.hidden = !navigator.clipboard;
+    copy.addEventListener("click", () => {
+      const said = one("[data-copied]");
+      navigator.clipboard.writeText(text.textContent).then(
+        () => (said.textContent = "copied"),
+        () => (said.textContent = "the browser refused: select the text"),
+      );
+    });
+    show();
+  };
+
   const begin = () => {
+    pin();
     wait();
     listen();
   };

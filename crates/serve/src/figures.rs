@@ -7,6 +7,7 @@ use retold_report::{PictureSize, figure_svg};
 use retold_study::figures::figure_run;
 use retold_study::studies::Studies;
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::job_error::JobError;
 
@@ -48,6 +49,8 @@ pub(crate) struct FiguresView {
     no_figures: Option<String>,
     /// Up to which event they are computed, if that is not the last.
     figures_end: Option<u64>,
+    /// How many values each has, in place of the values: nobody has asked yet what has come out of a run that goes on.
+    counts_so_far: Option<Vec<[String; 2]>>,
 }
 
 /// A table of a figure, with how people read it.
@@ -62,6 +65,8 @@ pub(crate) struct FigureTableView {
 #[derive(Clone, Serialize)]
 struct FigureTableText {
     title: String,
+    /// The figure as a line of the list of a `figures.yaml`.
+    pin: String,
     /// As an SVG element; `None` without values, or if it cannot be drawn.
     picture: Option<String>,
     /// The same as wide as a telephone.
@@ -73,6 +78,9 @@ struct FigureTableText {
     rows: Vec<Vec<String>>,
     counts: Vec<CountTableText>,
     differences: Vec<String>,
+    /// The same as a table.
+    difference_headings: [&'static str; 5],
+    difference_rows: Vec<[String; 5]>,
     notes: Vec<String>,
 }
 
@@ -90,7 +98,16 @@ impl FiguresView {
             figures: figures.iter().cloned().map(FigureTableView::new).collect(),
             no_figures: figures.is_empty().then(|| NO_FIGURES.to_owned()),
             figures_end: end,
+            counts_so_far: None,
         }
+    }
+
+    /// How many values the figures of a run have that goes on, without the values.
+    pub(crate) fn counts_so_far(figures: &[FigureTable], end: Option<u64>) -> Self {
+        let counts =
+            figures.iter().filter_map(|table| Some([table.title(), table.counts_so_far()?]));
+        let counts_so_far = Some(counts.collect());
+        FiguresView { counts_so_far, figures_end: end, ..FiguresView::default() }
     }
 
     /// Why there are no figures.
@@ -103,6 +120,8 @@ impl FigureTableView {
     fn new(table: FigureTable) -> Self {
         let shown = FigureTableText {
             title: table.title(),
+            // A text of JSON is one of YAML.
+            pin: format!("  - {}", Value::from(table.figure.as_str())),
             // A page without a picture still has the table.
             picture: figure_svg(&table, PictureSize::PAGE).ok().flatten(),
             narrow_picture: figure_svg(&table, PictureSize::NARROW).ok().flatten(),
@@ -120,6 +139,12 @@ impl FigureTableView {
                 })
                 .collect(),
             differences: table.differences.iter().map(|found| table.difference(found)).collect(),
+            difference_headings: FigureTable::difference_headings(),
+            difference_rows: table
+                .differences
+                .iter()
+                .map(|it| table.difference_cells(it))
+                .collect(),
             notes: table.notes(),
         };
         FigureTableView { table, shown }

@@ -18,12 +18,13 @@ use crate::site::Site;
 const ALWAYS_NEW: u64 = 10_000;
 
 impl Site {
-    /// The figures of a run as far as it can be read, and whether they are complete.
+    /// The figures of a run as far as it can be read, or how many values they have, and whether they are complete.
     pub(crate) fn figures(
         self: &Arc<Self>,
         head: &RunHead,
         runs: usize,
         is_over: bool,
+        shows_values: bool,
     ) -> (FiguresView, bool) {
         let end = self.computed_end(head, is_over);
         let (site, head) = (self.clone(), head.clone());
@@ -34,7 +35,8 @@ impl Site {
         });
         let end = (end < last).then_some(end.0);
         match computed {
-            JobState::Done(figures) => (FiguresView::new(&figures, end), true),
+            JobState::Done(figures) if shows_values => (FiguresView::new(&figures, end), true),
+            JobState::Done(figures) => (FiguresView::counts_so_far(&figures, end), true),
             JobState::Failed(why) => (FiguresView::unavailable(&why), true),
             JobState::Running(_) => (FiguresView::default(), false),
         }

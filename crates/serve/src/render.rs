@@ -28,6 +28,7 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("exchange.html", include_str!("../templates/exchange.html")),
     ("provenance.html", include_str!("../templates/provenance.html")),
     ("participant.html", include_str!("../templates/participant.html")),
+    ("parts.html", include_str!("../templates/parts.html")),
     ("state.html", include_str!("../templates/state.html")),
     ("stats.html", include_str!("../templates/stats.html")),
     ("agreement.html", include_str!("../templates/agreement.html")),

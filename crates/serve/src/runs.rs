@@ -56,6 +56,11 @@ pub(crate) struct RunInfo {
 }
 
 impl RunInfo {
+    /// Whether a process of this machine is recording it.
+    pub(crate) fn is_running(&self) -> bool {
+        self.outcome == "running"
+    }
+
     /// Whether more events may come.
     pub(crate) fn can_grow(&self) -> bool {
         matches!(&*self.outcome, "unfinished" | "running" | "waiting")

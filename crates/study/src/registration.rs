@@ -204,6 +204,15 @@ pub trait Registration: Sync {
         Ok(Vec::new())
     }
 
+    /// The names of the situations of a run with these recorded facts, each of which has a
+    /// [story](retold::run::Experiment::story). By default none.
+    ///
+    /// # Errors
+    /// The fact that is from another release.
+    fn situations(&self, _facts: &[Value]) -> Result<Vec<String>, BoxError> {
+        Ok(Vec::new())
+    }
+
     /// The plots of a report on a run with these recorded facts. By default none.
     ///
     /// # Errors

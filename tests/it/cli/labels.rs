@@ -255,6 +255,27 @@ fn agreement_between_a_function_and_people() {
     // By hand: of six values that can be paired, three are yes and three no, and two of them are about one answer.
     let alpha = found["alpha"]["value"].as_f64().unwrap();
     assert!((alpha - (1.0 - 5.0 * 2.0 / (2.0 * 3.0 * 3.0))).abs() < 1e-12, "{alpha}");
+    let matrix = &found["pairs"][0]["matrix"];
+    assert_eq!(matrix["values"], json!(["no", "yes"]));
+    assert_eq!(matrix["counts"], json!([[1, 0], [1, 1]]), "one row for each value of ada: {found}");
+    place.ok(&format!("score agreement {run} -o agreement.svg"));
+    let picture = place.read("agreement.svg");
+    assert!(
+        picture.starts_with("<svg") && picture.contains("the same for 2 of 3 answers"),
+        "{picture}"
+    );
+    assert!(picture.contains("<title>agreement of ") && picture.contains("&quot;matrix&quot;"));
+    for (args, due) in [
+        ("-o agreement.svg", "the file exists"),
+        ("-o agreement.png", "a figure is drawn as SVG"),
+        ("vote length -o -", ""),
+    ] {
+        let said = place.run(&format!("score agreement {run} {args}"));
+        assert_eq!(said.code, if due.is_empty() { 0 } else { 2 }, "{args}: {}", said.err);
+        assert!(said.err.contains(due), "{args}: {}", said.err);
+    }
+    place.ok(&format!("report {run} -o page.html"));
+    assert!(place.read("page.html").contains("How far those agree who decided"));
     let disagreement = &found["disagreements"][0];
     assert_eq!(
         (&disagreement["call"], &disagreement["text"]),

@@ -44,6 +44,7 @@ mod limits;
 mod listing;
 mod live;
 mod logs;
+mod looks;
 pub(crate) mod lost;
 mod missing;
 mod mixing;

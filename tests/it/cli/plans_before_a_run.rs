@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::support::cli::Place;
+use crate::support::server::{Reply, Server};
 
 const CONFIGS: [&str; 3] = ["small.yaml", "deliberation", "public_goods"];
 
@@ -111,6 +112,35 @@ fn the_price_is_that_of_the_model_that_is_named() {
         said.err
     );
     assert!(said.err.contains("the kinds are simulated, openai, "), "{}", said.err);
+}
+
+/// A study that waits between its calls says how long all of them take, before anything is asked.
+#[test]
+fn the_pace_of_a_study_is_said_before_it_asks() {
+    let place = Place::new();
+    let text = place.ok("plan small.yaml");
+    assert!(!text.contains("one request every"), "nothing sets a pace: {text}");
+    assert_eq!(place.json("plan small.yaml").0["least_seconds"], 0.0);
+    let slow = "plan small.yaml --set limits.per_minute=20";
+    let text = place.ok(slow);
+    let due = "at least 15 seconds: one request every 3 s, with a model that is a server\n";
+    assert!(text.contains(due), "{text}");
+    assert_eq!(place.json(slow).0["least_seconds"], 15.0);
+    // The document's three seconds between calls, which the simulated model does not wait.
+    let text = place.ok(&format!("plan {}", config("deliberation")));
+    assert!(text.contains(": one request every 3 s, with a model that is a server\n"), "{text}");
+    let server = Server::handler(|_| Reply::chat("Answer: (1 - 1) + 4 * 6 = 24"));
+    let paced = format!("--set limits.min_interval_seconds=0.1 --base-url {}", server.base_url());
+    let said = place.run(&format!("run small.yaml {paced} --max-tokens 14"));
+    assert_eq!(said.code, 4, "{}", said.err);
+    let due = "about 6 answers, at least 1 second: one request every 0.1 s\n";
+    assert!(said.err.contains(due), "{}", said.err);
+    let said = place.run(&format!("run small.yaml --resume {paced} --max-tokens 1000"));
+    assert_eq!(said.code, 0, "{}", said.err);
+    let due = "about 4 answers of 6 are left, at least 1 second: one request every 0.1 s\n";
+    assert!(said.err.contains(due), "{}", said.err);
+    let said = place.run(&format!("run small.yaml {paced} -q --new"));
+    assert_eq!((said.code, said.err.contains("answers, at least")), (0, false), "{}", said.err);
 }
 
 #[test]

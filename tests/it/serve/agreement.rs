@@ -71,6 +71,7 @@ fn the_page_of_agreement_has_the_figures_of_the_command_and_disagreements_first(
     let text = place.ok(&format!("score agreement {RUN}"));
     assert!(text.contains(page["agreement"]["alpha_text"].as_str().unwrap()), "{text}");
     let html = served.html(&format!("/run/{RUN}/agreement"));
+    assert!(html.contains("data-matrix") && html.contains("class=\"picture narrow\""), "{html}");
     assert!(html.contains("&lt;b&gt;No&lt;/b&gt;") && !html.contains('\u{1b}'), "{html}");
     assert!(served.get(page["rated"][0]["href"].as_str().unwrap()).status == 200);
 }

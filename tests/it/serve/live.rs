@@ -121,6 +121,17 @@ fn a_long_run_opens_where_it_is_followed() {
     let shown = place.ok("show latest");
     assert!(shown.contains("\nbeing recorded: ") && !shown.contains("unfinished"), "{shown}");
     assert_eq!(place.json("show latest").0["running"], true);
+    // What has come out so far is shown when somebody asks for it; how many values there are, always.
+    let page = served.json("/run/latest");
+    assert_eq!(page["figures"].as_array().unwrap().len(), 0, "{page}");
+    assert!(!page["counts_so_far"].as_array().unwrap().is_empty(), "{page}");
+    assert!(served.html("/run/latest").contains("data-so-far"));
+    assert!(served.html("/").contains("not over yet"));
+    for page in ["/run/latest?so_far=1", "/run/latest/stats?so_far=1"] {
+        let asked = served.json(page);
+        assert!(!asked["figures"].as_array().unwrap().is_empty(), "{asked}");
+        assert!(served.html(page).contains("That you looked is not recorded"), "{page}");
+    }
     drop(lease);
     assert_eq!(served.json("/run/latest")["run"]["outcome"], "unfinished");
     // From its beginning, if that is asked for.

@@ -48,12 +48,13 @@ fn a_program_s_run_opens_on_the_figures_of_stats() {
     assert!(place.ok("stats latest").contains(difference), "{difference}");
     let html = served.html("/run/latest");
     let place_of = |text: &str| html.find(text).unwrap_or_else(|| panic!("{text} in {html}"));
-    let order = [difference, "Calls by participant", "<h2 id=\"h-timeline\">"].map(place_of);
+    let cell = "<td>ctl minus acp</td>";
+    let order = [cell, "Calls by participant", "<h2 id=\"h-timeline\">"].map(place_of);
     assert!(order.is_sorted(), "{order:?}");
     // What a program calls its participants is inert.
     assert!(!html.contains("<b>red</b>") && !html.contains('\u{1b}'), "{html}");
     // The page of numbers begins with them, too.
-    assert!(served.html("/run/latest/stats").contains(difference));
+    assert!(served.html("/run/latest/stats").contains(cell));
 }
 
 #[test]

@@ -266,7 +266,7 @@ fn no_page_has_keys_that_mean_nothing() {
         ("/run/latest/check", "to, after"),
         ("/run/latest/agreement", "name, label, level, skip"),
         ("/run/latest/participant/1", "by, after"),
-        ("/run/latest/stats", "format"),
+        ("/run/latest/stats", "so_far"),
         ("/run/latest/event/1", "format"),
         ("/run/latest/exchange/2", "format"),
         ("/run/latest/exchange/2/answer", "format"),

@@ -4,6 +4,7 @@ use retold::prompt::canonical;
 use serde_json::Value;
 
 use super::{Served, imported, recorded, runs};
+use crate::support::cli::Place;
 
 /// The recorded digest of an entry of a state.
 fn digest(value: &Value) -> String {
@@ -87,4 +88,29 @@ fn the_state_in_the_terminal_is_that_of_the_page() {
             assert_eq!(shown["as_of"]["last_fact"], *last, "{run} at {at}");
         }
     }
+}
+
+/// Situations and derived decisions are listed, and each is shown as in the terminal.
+#[test]
+fn parts_of_a_study_are_shown_as_in_the_terminal() {
+    let place = Place::new();
+    for (config, kind) in [("public_goods", "situations"), ("deliberation", "derived")] {
+        let config = format!("{}/config/{config}_small.yaml", env!("RETOLD_ROOT"));
+        place.ok(&format!("run {config} -q --no-outputs"));
+        let served = Served::log(&place, "retold.db");
+        let page = served.json("/run/latest/parts");
+        let names = page[kind].as_array().unwrap();
+        assert!(names.len() > 3, "{page}");
+        let name = names[0].as_str().unwrap();
+        let part = served.json(&format!("/run/latest/parts?name={}", name.replace('/', "%2F")));
+        let text = part["text"].as_str().unwrap();
+        let command = if kind == "derived" { "audit" } else { "show" };
+        let said = place.ok(&format!("{command} latest {name}"));
+        assert!(said.contains(text.trim_end()), "{said} {text}");
+        assert!(served.html("/run/latest/parts").contains(&format!(">{name}</a>")));
+        assert_eq!(served.get("/run/latest/parts?name=none").status, 404);
+    }
+    place.ok("run small.yaml -q --no-outputs");
+    let page = Served::log(&place, "retold.db").html("/run/latest/parts");
+    assert!(page.contains("This run has neither."), "{page}");
 }

@@ -70,6 +70,7 @@ impl Trial {
             rehearsal: retold::run::DryRunSettings::default(),
             signal: self.signal.clone(),
             on_progress: Box::new(|_| {}),
+            look: Box::new(|| None),
             follow: Box::new(|_| {}),
         }
     }

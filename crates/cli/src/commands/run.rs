@@ -11,9 +11,10 @@ use crate::runs::batches::cancel;
 use crate::runs::config::NamedConfig;
 use crate::runs::folder::FolderArgs;
 use crate::runs::merge::merge;
-use crate::runs::record::{StudyRecording, record};
+use crate::runs::record::{StudyRecording, recording_to_begin};
 use crate::runs::resume::{same_study, this_run};
 use crate::runs::several::{SeveralRuns, run_all};
+use crate::runs::so_far::look_at;
 use crate::select::{self, names_a_file};
 use retold_study::shard::Shard;
 
@@ -93,6 +94,10 @@ pub(crate) struct Args {
     /// Stop after a phase, such as phase_3 of a deliberation or round_2 of a game. --resume continues the run.
     #[arg(long, value_name = "PHASE")]
     until: Option<String>,
+    /// Show what has come out so far after each phase. Of a run that is named and that nobody executes, show it now. Each look is
+    /// recorded as an event of the run: a figure that was looked at before the end is read differently.
+    #[arg(long, conflicts_with_all = ["merge", "abandon"])]
+    so_far: bool,
     #[command(flatten)]
     folder: FolderArgs,
     // Last, because clap puts everything that follows under its heading.
@@ -115,6 +120,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         abandon: abandons,
         cancel: cancels,
         until,
+        so_far,
         folder,
     } = args;
     let mut named: Vec<PathBuf> = configs.into_iter().chain(config_file).collect();
@@ -136,6 +142,9 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             _ => Err(CliError::usage("--cancel is for the batches of one run: name it")),
         };
     }
+    if so_far && global.quiet {
+        return Err(CliError::usage("--so-far shows what came out so far, and --quiet hides it"));
+    }
     let is_run = |named: &PathBuf| !names_a_file(global, &named.to_string_lossy());
     if resume
         && (named.is_empty() || named.iter().any(is_run))
@@ -144,6 +153,12 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         return Err(CliError::usage(
             "--experiment and --shard are for a config, and a run continues as what it is",
         ));
+    }
+    if so_far && !resume && named.iter().all(is_run) {
+        return match named_runs(&named).as_slice() {
+            [run] => look_at(run, global, output),
+            _ => Err(CliError::usage("--so-far shows one run: name it")),
+        };
     }
     if named.len() > 1 {
         let several = SeveralRuns {
@@ -156,6 +171,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             resume,
             new,
             until,
+            so_far,
             folder,
         };
         return run_all(several, global, output);
@@ -166,18 +182,18 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             let run = run.map(|run| run.to_string_lossy().into_owned());
             let log = select::open(global)?;
             let pending = this_run(log, run.as_deref(), settings, model, folder, global)?;
-            return pending.until(until, global)?.go(global, output);
+            return pending.until(until, global)?.so_far(so_far).go(global, output);
         }
     };
     let config = NamedConfig { path: config, experiment, settings, shard, model: model.clone() };
     let study = config.study(global.studies)?;
     if resume {
         let pending = same_study(&config, &study, model, folder, global)?;
-        return pending.until(until, global)?.go(global, output);
+        return pending.until(until, global)?.so_far(so_far).go(global, output);
     }
     let seat = None;
     let recording = StudyRecording { config, study, model, log_limit, new, folder, seat, until };
-    record(recording, global, output)
+    recording_to_begin(recording, global)?.so_far(so_far).go(global, output)
 }
 
 fn named_runs(named: &[PathBuf]) -> Vec<String> {

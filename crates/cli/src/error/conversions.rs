@@ -7,9 +7,10 @@ use retold::decide::{AgainError, DecideError, FilterError, ParamsError};
 use retold::exchange::ImportError;
 use retold::explain::explain;
 use retold::jsonl::{JsonlError, JsonlProblem};
+use retold::log::LogError;
 use retold::model::openai::OpenAiError;
 use retold::parse::registry::RegistryError;
-use retold::run::{AbandonError, OutputError, OverBudget, Stop};
+use retold::run::{AbandonError, LookError, OutputError, OverBudget, Stop};
 use retold::snapshot::SnapshotError;
 use retold_study::config::ConfigError;
 use retold_study::original::OriginalError;
@@ -208,6 +209,21 @@ impl From<AbandonError> for CliError {
         match error {
             AbandonError::Log(e) => e.into(),
             other => CliError::usage(other.to_string()),
+        }
+    }
+}
+
+impl From<LookError> for CliError {
+    fn from(error: LookError) -> Self {
+        let message = error.to_string();
+        match error {
+            LookError::Log(e @ LogError::InUse { .. }) => CliError::from(e)
+                .hint("the process that executes a run records each look at it: start it with --so-far")
+                .hint("or stop it with Ctrl-C (nothing is lost), look, and continue it with --resume"),
+            LookError::Log(e) => e.into(),
+            LookError::Ended { run, .. } => CliError::usage(message)
+                .hint(format!("`retold stats {}` shows it", run.short(8))),
+            _ => CliError::usage(message),
         }
     }
 }

@@ -77,6 +77,12 @@ impl PendingRun {
         Ok(self)
     }
 
+    /// Shows what has come out at each of its marks, if that is asked for.
+    pub(crate) fn so_far(mut self, so_far: bool) -> Self {
+        self.execution.so_far = so_far;
+        self
+    }
+
     /// Executes it and reports how it ended.
     pub(crate) fn go(mut self, global: &Global, output: &Output) -> Result<Status, CliError> {
         self.begin_trace(None, global)?;

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::model::ModelArgs;
-use crate::output::Output;
 use crate::run_id::new_run_id;
 use crate::runs::answers;
 use crate::runs::conclusion::RunConclusion;
@@ -37,15 +36,14 @@ pub(crate) struct StudyRecording {
     pub(crate) until: Option<String>,
 }
 
-/// Records a run and reports how it ended.
-pub(crate) fn record(
+/// A run that is about to be recorded.
+pub(crate) fn recording_to_begin(
     recording: StudyRecording,
     global: &Global,
-    output: &Output,
-) -> Result<Status, CliError> {
+) -> Result<PendingRun, CliError> {
     let log_limit = recording.log_limit;
     let prepared = PreparedRecording::new(recording, global)?;
-    prepared.begin(&log_to_record(log_limit, global)?, global)?.go(global, output)
+    prepared.begin(&log_to_record(log_limit, global)?, global)
 }
 
 /// The log, which is created if it does not exist.

@@ -15,8 +15,11 @@ use crate::model::BatchWait;
 use crate::output::Output;
 use crate::progress::ProgressDisplay;
 use crate::runs::batches::settle_batches;
+use crate::runs::expected_time::ExpectedTime;
+use crate::runs::groups_so_far::GroupsSoFar;
 use crate::runs::person::is_played;
 use crate::runs::settings::experiment_with;
+use crate::runs::so_far::Looks;
 use crate::runs::trace::{CostSoFar, Trace, TraceTo};
 use crate::signal::{wait_for_interrupt, wait_for_termination};
 use retold::batch::Settled;
@@ -28,8 +31,8 @@ use retold::model::{
     Answerer, LIMIT, Limits, Prices, RequestForm, ServiceTier, SettingError, Throttle,
 };
 use retold::run::{
-    AnyExperiment, Budget, DryRunSettings, ExecutionResult, Finish, Mode, Setup, Signal, Stop,
-    execute, how_it_ended,
+    AnyExperiment, Budget, DryRunSettings, ExecutionResult, Finish, Follower, Mode, Setup, Signal,
+    Stop, execute, how_it_ended,
 };
 use retold_study::config::ModelConfig;
 use retold_study::study::StudySettings;
@@ -51,6 +54,8 @@ pub(crate) struct StudyExecution {
     pub(crate) settings_added: Value,
     /// For a rehearsal: what differs besides the experiment's settings.
     pub(crate) rehearsal: DryRunSettings,
+    /// Whether what has come out is shown at each of its marks.
+    pub(crate) so_far: bool,
     /// Where its phases are reported; `None` if nowhere.
     pub(crate) trace: Option<TraceTo>,
 }
@@ -77,6 +82,7 @@ impl StudyExecution {
             until: None,
             settings_added: Value::Null,
             rehearsal: DryRunSettings::default(),
+            so_far: false,
             trace: None,
         }
     }
@@ -107,6 +113,7 @@ impl StudyExecution {
             rehearsal: std::mem::take(&mut self.rehearsal),
             signal: Signal::default(),
             on_progress: Box::new(|_| {}),
+            look: Box::new(|| None),
             follow: Box::new(|_| {}),
         }
     }
@@ -146,11 +153,36 @@ pub(crate) fn go(session: StudyExecution, global: &Global) -> Result<ExecutionRe
     let limits = limits_of(&session, global);
     let throttle = Throttle::new(&limits).map_err(wrong_limits)?;
     let (signal, display) = (Signal::default(), ProgressDisplay::new(global.quiet, 1));
-    let together = Together { signal: &signal, display: &display, shared_budget: None };
+    if let Some(ExpectedTime { answers, text }) = ExpectedTime::new(&session, &limits, global)? {
+        display.expect(answers);
+        display.lines(&format!("{text}\n"));
+    }
+    let together =
+        Together { signal: &signal, display: &display, shared_budget: None, is_alone: true };
     let notice = InterruptNotice::of([&session], global);
     let experiment = experiment_of(&session, global)?;
     let ended = carry_out(session, experiment, throttle, 0, &together, global);
     block_on(signal.clone(), limits.timeout(), notice, ended)?
+}
+
+/// Executes a run that shows nothing, if it ends within a time.
+pub(crate) fn go_within(
+    session: StudyExecution,
+    longest: Duration,
+    global: &Global,
+) -> Result<Option<ExecutionResult>, CliError> {
+    let limits = limits_of(&session, global);
+    let throttle = Throttle::new(&limits).map_err(wrong_limits)?;
+    let (signal, display) = (Signal::default(), ProgressDisplay::new(true, 1));
+    let together =
+        Together { signal: &signal, display: &display, shared_budget: None, is_alone: false };
+    let notice = InterruptNotice::of([&session], global);
+    let experiment = experiment_of(&session, global)?;
+    let ended = async {
+        let ended = carry_out(session, experiment, throttle, 0, &together, global);
+        tokio::time::timeout(longest, ended).await.ok()
+    };
+    block_on(signal.clone(), limits.timeout(), notice, ended)?.transpose()
 }
 
 /// The most runs that are executed at the same time: each has readers of the log, which are open files.
@@ -167,7 +199,7 @@ pub(crate) fn go_all<T>(
     let throttles = throttles(&sessions, global)?;
     let longest = sessions.iter().map(|session| limits_of(session, global).timeout()).max();
     let (signal, display) = (Signal::default(), ProgressDisplay::new(global.quiet, sessions.len()));
-    let together = Together { signal: &signal, display: &display, shared_budget };
+    let together = Together { signal: &signal, display: &display, shared_budget, is_alone: false };
     let notice = InterruptNotice::of(&sessions, global);
     let mut all = Vec::new();
     for (number, (session, throttle)) in sessions.into_iter().zip(throttles).enumerate() {
@@ -227,6 +259,8 @@ struct Together<'a> {
     signal: &'a Signal,
     display: &'a ProgressDisplay,
     shared_budget: Option<Arc<Budget>>,
+    /// Whether it is the only run.
+    is_alone: bool,
 }
 
 /// The experiment of an execution, unless its run was ended for good.
@@ -254,16 +288,26 @@ async fn carry_out(
     let trace = session.trace.take();
     let trace =
         trace.map(|to| Rc::new(RefCell::new(Trace::new(to, together.display.clone(), cost))));
+    let looks = session.so_far.then(|| {
+        let simulated = session.model.as_ref().is_some_and(|model| model.info().simulated);
+        let (log, console) = (session.log.clone(), together.display.clone());
+        Looks::new(log, session.run, simulated, console, global.studies)
+    });
     let ended = loop {
         let throttle = throttle.shared_with(throttle.limits()).map_err(wrong_limits)?;
+        let groups = (together.is_alone && session.model.is_some()).then(|| {
+            GroupsSoFar::new(&session.log, session.run, &session.started.experiment, global.studies)
+        });
+        let groups = groups.flatten();
         let setup = Setup {
             shared_budget: together.shared_budget.clone(),
             signal: together.signal.clone(),
-            on_progress: together.display.of_run(number),
-            follow: match trace.clone() {
-                Some(trace) => Box::new(move |told| trace.borrow_mut().take(told)),
-                None => Box::new(|_| {}),
+            on_progress: together.display.of_run(number, groups),
+            look: match looks.clone() {
+                Some(looks) => Box::new(move || looks.read()),
+                None => Box::new(|| None),
             },
+            follow: follower(trace.clone(), looks.clone()),
             ..session.setup(throttle, global)
         };
         let ended = execute(experiment.as_ref(), setup).await?;
@@ -292,6 +336,18 @@ async fn carry_out(
         Finish::Stopped(stop @ Stop::Log(LogError::Gone { .. })) => Err(CliError::from(stop)),
         _ => Ok(ended),
     }
+}
+
+/// What is reported about a run while it is executed.
+fn follower(trace: Option<Rc<RefCell<Trace>>>, looks: Option<Looks>) -> Follower {
+    Box::new(move |told| {
+        if let Some(trace) = &trace {
+            trace.borrow_mut().take(told);
+        }
+        if let Some(looks) = &looks {
+            looks.take(told);
+        }
+    })
 }
 
 /// Waits for executions, which Ctrl-C stops. `longest` is the time limit of a call.

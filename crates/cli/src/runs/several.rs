@@ -31,6 +31,7 @@ pub(crate) struct SeveralRuns {
     pub(crate) resume: bool,
     pub(crate) new: bool,
     pub(crate) until: Option<String>,
+    pub(crate) so_far: bool,
     pub(crate) folder: FolderArgs,
 }
 
@@ -80,6 +81,7 @@ pub(crate) fn run_all(
                 budget.count_recorded(pending.execution.log.reader()?.as_mut(), run)?;
             }
         }
+        pending.execution.so_far = several.so_far;
         pending.begin_trace(Some(&name), global)?;
         names.push(name);
     }

@@ -16,6 +16,7 @@ pub(crate) mod labelled;
 pub(crate) mod last_writer;
 pub(crate) mod left;
 pub(crate) mod origin;
+pub(crate) mod pace;
 pub(crate) mod program;
 pub(crate) mod run_figures;
 pub(crate) mod state;

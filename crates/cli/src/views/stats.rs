@@ -11,7 +11,8 @@ use retold::totals::{
 
 /// A run in numbers. Names come from the log, so they are shown inert.
 pub(crate) fn text(figures: &Figures) -> String {
-    let Figures { all, replay, models, accepted, resumed, forked_from, merged_from, .. } = figures;
+    let Figures { all, replay, models, accepted, resumed, looks, forked_from, merged_from, .. } =
+        figures;
     let mut text = part(all, "");
     let of_study = figures.with_shards.as_ref().map_or_else(Vec::new, StudyFigures::lines);
     for (number, said) in of_study.iter().enumerate() {
@@ -50,6 +51,10 @@ pub(crate) fn text(figures: &Figures) -> String {
     }
     if replay.answers > 0 {
         line(&mut text, "saved", &saving(replay, "by each replay"));
+    }
+    if *looks > 0 {
+        let times = count_of(*looks, "time");
+        line(&mut text, "looked at", &format!("{times} before it had ended (--so-far)"));
     }
     for (name, parser) in &all.counts.parsers {
         line(&mut text, "parser", &methods(name, parser));

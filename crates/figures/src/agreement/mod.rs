@@ -2,6 +2,7 @@
 
 mod kappa;
 mod krippendorff;
+mod matrix;
 mod numbered;
 mod paired;
 mod rated;
@@ -13,6 +14,7 @@ use crate::interval::Interval;
 
 pub use kappa::cohens_kappa;
 pub use krippendorff::{MeasurementLevel, krippendorffs_alpha};
+pub use matrix::ValueMatrix;
 pub use paired::{PairedRaters, Rater, RaterPair};
 pub use rated::{RatedAnswers, RatedPlace, RaterError, RatingChoice};
 pub use rating::AnswerRatings;

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::rated::{RatedAnswer, RatedAnswers, RatedPlace, RatingChoice};
-use super::{Agreement, MeasurementLevel, cohens_kappa, krippendorffs_alpha};
+use super::{Agreement, MeasurementLevel, ValueMatrix, cohens_kappa, krippendorffs_alpha};
 
 /// Somebody who decided.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -32,6 +32,8 @@ pub struct RaterPair {
     pub same: u64,
     /// Cohen's kappa, if it can be given.
     pub kappa: Option<Agreement>,
+    /// Which values they gave; `None` if these are too many to be read.
+    pub matrix: Option<ValueMatrix>,
 }
 
 /// The raters of a run's answers, two by two.
@@ -117,7 +119,10 @@ impl RatedAnswers {
         let same = both.iter().filter(|(one, other)| one == other).count() as u64;
         let kappa = cohens_kappa(both.iter().copied());
         let name = |rater: u32| self.rater(rater).to_owned();
-        RaterPair { one: name(one), other: name(other), both: both.len() as u64, same, kappa }
+        let value = |at: u32| self.values.get(at).unwrap_or(&Value::Null);
+        let matrix = ValueMatrix::new(both.iter().map(|(one, other)| (value(*one), value(*other))));
+        let (one, other) = (name(one), name(other));
+        RaterPair { one, other, both: both.len() as u64, same, kappa, matrix }
     }
 
     /// The values of each answer as numbers, and how many have none.

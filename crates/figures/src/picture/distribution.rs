@@ -63,7 +63,7 @@ impl FigureTable {
         let row = |(group, counts): (&&FigureGroup, &Vec<u64>)| DistributionRow {
             name: self.title_of(&group.group),
             bars: bins
-                .0
+                .bars
                 .iter()
                 .zip(counts)
                 .map(|((low, high, name), count)| PictureBar {
@@ -77,14 +77,18 @@ impl FigureTable {
             text: spread_text(&group.values),
         };
         let rows = groups.iter().zip(&counts).map(row).collect();
-        let ends = bins.0.iter().flat_map(|(low, high, _)| [*low, *high]);
-        let axis = PictureAxis { name: "values", ..PictureAxis::over(ends, PictureUnit::Number) };
+        let axis = bins.axis(groups.iter().flat_map(|group| &group.values));
         Some(PictureDistribution { rows, axis })
     }
 }
 
-/// Where bars begin and end, and their names.
-struct Bins(Vec<(f64, f64, String)>);
+/// The bars of a distribution.
+struct Bins {
+    /// Where bars begin and end, and their names.
+    bars: Vec<(f64, f64, String)>,
+    /// Whether each is of a whole number.
+    are_whole: bool,
+}
 
 impl Bins {
     fn over<'a>(values: impl Iterator<Item = &'a ValueCount>) -> Option<Self> {
@@ -97,19 +101,34 @@ impl Bins {
             let half = gaps.fold(f64::INFINITY, f64::min) * 0.4;
             let half = if half.is_finite() { half } else { 0.4 };
             let bin = |it: &ValueCount| (it.low - half, it.low + half, short(it.low));
-            return Some(Bins(all.iter().map(bin).collect()));
+            let are_whole = all.iter().all(|it| it.low.fract() == 0.0);
+            return Some(Bins { bars: all.iter().map(bin).collect(), are_whole });
         }
         let step = round_step((last - first) / BINS);
         let begin = (first / step).floor();
         let bins = (0..64).map(|n| (begin + f64::from(n)) * step).take_while(|low| *low <= last);
         let bin = |low: f64| (low, low + step, format!("{} to {}", short(low), short(low + step)));
-        Some(Bins(bins.map(bin).collect()))
+        Some(Bins { bars: bins.map(bin).collect(), are_whole: false })
+    }
+
+    /// An axis whose numbers are those of the values: a bar around 0 has room to its left, and nothing there has a number.
+    fn axis<'a>(&self, values: impl Iterator<Item = &'a ValueCount>) -> PictureAxis {
+        let ends = values.flat_map(|it| [it.low, it.high]);
+        let over = PictureAxis::over(ends, PictureUnit::Number);
+        let low = self.bars.iter().map(|(low, ..)| *low).fold(over.low, f64::min);
+        let high = self.bars.iter().map(|(_, high, _)| *high).fold(over.high, f64::max);
+        let mut ticks = over.ticks;
+        if self.are_whole {
+            ticks.retain(|(value, _)| value.fract() == 0.0);
+            ticks.iter_mut().for_each(|(value, text)| *text = format!("{value:.0}"));
+        }
+        PictureAxis { name: "values", low, high, ticks, ..over }
     }
 
     fn counts(&self, values: &[ValueCount]) -> Vec<u64> {
-        let mut counts = vec![0; self.0.len()];
+        let mut counts = vec![0; self.bars.len()];
         for value in values {
-            let at = self.0.partition_point(|(low, ..)| *low <= value.middle());
+            let at = self.bars.partition_point(|(low, ..)| *low <= value.middle());
             if let Some(count) = counts.get_mut(at.saturating_sub(1)) {
                 *count += value.count;
             }
@@ -155,9 +174,22 @@ mod tests {
     fn a_scale_has_a_bar_for_each_of_its_numbers() {
         let values = counts(&[(1.0, 3), (2.0, 1), (7.0, 4)]);
         let bins = Bins::over(values.iter()).unwrap();
-        let names: Vec<&str> = bins.0.iter().map(|(.., name)| name.as_str()).collect();
+        let names: Vec<&str> = bins.bars.iter().map(|(.., name)| name.as_str()).collect();
         assert_eq!((names, bins.counts(&values)), (vec!["1", "2", "7"], vec![3, 1, 4]));
         assert_eq!(spread_text(&values), "median 2, half of them from 1 to 7");
+    }
+
+    #[test]
+    fn the_axis_of_numbers_from_0_on_has_none_below_0() {
+        let values = counts(&[(0.0, 5), (1.0, 1), (2.0, 4)]);
+        let axis = Bins::over(values.iter()).unwrap().axis(values.iter());
+        assert!((axis.low, axis.high) == (-0.4, 2.4), "{axis:?}");
+        let texts: Vec<&str> = axis.ticks.iter().map(|(_, text)| text.as_str()).collect();
+        assert_eq!(texts, ["0", "1", "2"]);
+        let values: Vec<(f64, u64)> = (0..40_u32).map(|n| (f64::from(n), 2)).collect();
+        let values = counts(&values);
+        let axis = Bins::over(values.iter()).unwrap().axis(values.iter());
+        assert!(axis.low == 0.0 && axis.high >= 39.0, "{axis:?}");
     }
 
     #[test]
@@ -167,7 +199,7 @@ mod tests {
         let bins = Bins::over(values.iter()).unwrap();
         let counted = bins.counts(&values);
         assert_eq!(counted.iter().sum::<u64>(), 80);
-        assert_eq!((bins.0[0].2.as_str(), counted[0]), ("0 to 10", 8));
+        assert_eq!((bins.bars[0].2.as_str(), counted[0]), ("0 to 10", 8));
         assert!((8..=22).contains(&counted.len()), "{counted:?}");
     }
 }

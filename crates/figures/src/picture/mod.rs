@@ -2,19 +2,22 @@
 //!
 //! - [`FigurePicture`]: what is drawn, on the page, in reports and in files.
 //! - [`PictureDistribution`]: how numbers are spread; [`PictureLines`]: groups that are rounds.
+//! - [`PictureFlow`]: who went from which value to which.
 //! - [`FigurePicture::lines`]: the same in a terminal.
 
 mod axis;
 mod distribution;
+mod flow;
 mod lines;
 mod terminal;
 
-use retold::counted::{count_of, group_digits};
+use retold::counted::count_of;
 use retold::escaping::printable;
 
 pub use axis::PictureAxis;
 use axis::PictureUnit;
 pub use distribution::{DistributionRow, PictureBar, PictureDistribution};
+pub use flow::{PictureFlow, PictureLink};
 pub use lines::{PictureLine, PictureLines};
 
 use crate::words::{ends, number, unitless_points};
@@ -35,6 +38,8 @@ pub struct FigurePicture {
     pub distribution: Option<PictureDistribution>,
     /// The groups as lines, where they are rounds.
     pub lines: Option<PictureLines>,
+    /// From which value to which the members of each group went, of a share of changes.
+    pub flows: Vec<PictureFlow>,
 }
 
 /// Rows over one axis.
@@ -89,8 +94,8 @@ impl FigureTable {
         let values = self.groups.iter().map(|group| self.row(group)).collect();
         let values = PicturePanel::new(values, unit);
         let differences = self.differences_to_baselines(is_share);
-        let (distribution, lines) = (self.distribution(), self.lines());
-        Some(FigurePicture { values, differences, distribution, lines })
+        let (distribution, lines, flows) = (self.distribution(), self.lines(), self.flows());
+        Some(FigurePicture { values, differences, distribution, lines, flows })
     }
 
     /// The differences, if each group is compared with one other at most, or is the one that others are compared with.
@@ -121,16 +126,13 @@ impl FigureTable {
     }
 
     fn row(&self, group: &FigureGroup) -> PictureRow {
-        let FigureGroup { draws, missing, fallback, value, interval, dots, .. } = group;
-        let left_out = [(missing, "missing"), (fallback, "fallback")];
-        let left_out = left_out.into_iter().filter(|(count, _)| **count > 0);
-        let left_out = left_out.map(|(count, what)| format!(", {} {what}", group_digits(*count)));
+        let FigureGroup { value, interval, dots, .. } = group;
         let value_text = value.map_or_else(|| "no values".to_owned(), |it| number(self.kind, it));
         let of_clusters = || (!dots.is_empty()).then(|| count_of(group.clusters, &self.cluster()));
         let interval_text = interval.map(|it| ends(self.kind, it, false)).or_else(of_clusters);
         PictureRow {
             name: self.title_of(&group.group),
-            counts: format!("n {}{}", group_digits(*draws), left_out.collect::<String>()),
+            counts: group.counts(),
             value: *value,
             interval: interval.map(pair),
             dots: dots.clone(),

@@ -1,8 +1,8 @@
 //! A picture in a terminal of 80 columns.
 
 use super::{
-    DistributionRow, FigurePicture, PictureAxis, PictureBar, PictureDistribution, PicturePanel,
-    PictureRow,
+    DistributionRow, FigurePicture, PictureAxis, PictureBar, PictureDistribution, PictureFlow,
+    PicturePanel, PictureRow,
 };
 
 /// The columns of the picture itself.
@@ -19,8 +19,8 @@ impl FigurePicture {
     pub fn lines(&self) -> Vec<String> {
         if self.values.rows.len() < 2 {
             let names = self.values.rows.first().map_or(0, |row| row.name.chars().count());
-            let distribution = self.distribution.as_ref();
-            return distribution.map_or_else(Vec::new, |all| all.lines(names.min(NAMES)));
+            let distribution = self.distribution.iter().flat_map(|all| all.lines(names.min(NAMES)));
+            return distribution.chain(self.flow_lines()).collect();
         }
         // The row of a baseline has nothing to show.
         let differences = self.differences.as_ref().map(PicturePanel::without_empty_rows);
@@ -30,7 +30,11 @@ impl FigurePicture {
         let panels = [Some(&self.values), differences.as_ref()];
         let panels = panels.into_iter().flatten().flat_map(|panel| panel.lines(names));
         let distribution = self.distribution.iter().flat_map(|all| all.lines(names));
-        panels.chain(distribution).collect()
+        panels.chain(distribution).chain(self.flow_lines()).collect()
+    }
+
+    fn flow_lines(&self) -> impl Iterator<Item = String> {
+        self.flows.iter().flat_map(PictureFlow::lines)
     }
 }
 
@@ -144,7 +148,7 @@ impl PictureAxis {
 }
 
 /// A name of at most so many columns.
-fn fitting(name: &str, columns: usize) -> String {
+pub(super) fn fitting(name: &str, columns: usize) -> String {
     match name.chars().count() <= columns {
         true => name.to_owned(),
         false => name.chars().take(columns.saturating_sub(1)).chain(['…']).collect(),
@@ -173,8 +177,9 @@ mod tests {
         let values = PicturePanel::new([rows, vec![few]].concat(), PictureUnit::Share);
         let difference = row("treatment minus control", (0.21, 0.35, 0.49), "+35.00");
         let differences = PicturePanel::new(vec![difference], PictureUnit::Points);
-        let (distribution, lines) = (None, None);
-        let picture = FigurePicture { values, differences: Some(differences), distribution, lines };
+        let (distribution, lines, flows) = (None, None, Vec::new());
+        let differences = Some(differences);
+        let picture = FigurePicture { values, differences, distribution, lines, flows };
         insta::assert_snapshot!(picture.lines().join("\n"));
         assert!(picture.lines().iter().all(|line| line.chars().count() <= 78));
     }

@@ -12,6 +12,7 @@ mod group;
 mod judged;
 mod label;
 mod leading;
+mod so_far;
 mod suggested;
 #[cfg(test)]
 mod tests;

@@ -220,31 +220,46 @@ impl FigureTable {
         }
     }
 
-    /// The difference between two groups, in a line.
-    pub fn difference(&self, compared: &ComparedGroups) -> String {
+    /// The headings of a table of differences.
+    pub fn difference_headings() -> [&'static str; 5] {
+        ["compared", "difference", "95 % interval", "pairs", "test"]
+    }
+
+    /// The cells of the difference between two groups.
+    pub fn difference_cells(&self, compared: &ComparedGroups) -> [String; 5] {
         let ComparedGroups { one, other, found } = compared;
         let name = |group: &[GroupValue]| {
             group.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
         };
         let between = format!("{} minus {}", name(other), name(one));
         let Some(difference) = found.difference else {
-            return format!("{between}: none, because a group has no values");
+            let none = "none, because a group has no values".to_owned();
+            return [between, none, String::new(), String::new(), String::new()];
         };
-        let mut text = format!("{between}: {}", points(self.kind, difference));
-        if let Some(interval) = found.interval {
-            let method = interval.method.as_str();
-            text.push_str(&format!(" {} {method}", ends(self.kind, interval, true)));
-        }
+        let interval = found.interval.map(|interval| {
+            format!("{} {}", ends(self.kind, interval, true), interval.method.as_str())
+        });
         let cluster = self.cluster();
         let in_both = count_of(found.clusters_in_both, &cluster);
-        text.push_str(&match found.pairing {
+        let pairs = match found.pairing {
             _ if !self.has_independence() => String::new(),
-            GroupPairing::Unpaired if self.draws_anew(compared) => ", unpaired".to_owned(),
-            GroupPairing::Unpaired => format!(", unpaired (no {cluster} is in both)"),
-            GroupPairing::Paired => format!(", paired over {in_both} in both"),
-        });
-        if let Some(test) = found.test {
-            text.push_str(&format!("; {}", test.text()));
+            GroupPairing::Unpaired if self.draws_anew(compared) => "unpaired".to_owned(),
+            GroupPairing::Unpaired => format!("unpaired (no {cluster} is in both)"),
+            GroupPairing::Paired => format!("paired over {in_both} in both"),
+        };
+        let test = found.test.map(|test| test.text()).unwrap_or_default();
+        [between, points(self.kind, difference), interval.unwrap_or_default(), pairs, test]
+    }
+
+    /// The difference between two groups, in a line.
+    pub fn difference(&self, compared: &ComparedGroups) -> String {
+        let [between, difference, interval, pairs, test] = self.difference_cells(compared);
+        let mut text = format!("{between}: {difference}");
+        for (before, part) in [(" ", interval), (", ", pairs), ("; ", test)] {
+            if !part.is_empty() {
+                text.push_str(before);
+                text.push_str(&part);
+            }
         }
         text
     }

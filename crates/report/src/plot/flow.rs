@@ -1,76 +1,159 @@
 //! How many went from each state to each other.
 
 use plotters::prelude::*;
-use plotters::style::text_anchor::HPos;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 use retold::escaping::printable;
+use retold_figures::{PictureFlow, PictureLink};
 
-use super::{Area, Drawn, LEFT, NAME, colour, pixel, style, write};
+use super::picture_layout::ForestLayout;
+use super::{Area, Drawn, LEFT, NAME, colour, pixel, write};
 
-/// How many went from each state on the left to each on the right.
+/// The places of a flow: from where its bands begin to where they end, in pixels.
+struct FlowPlaces {
+    from: i32,
+    to: i32,
+    top: i32,
+    /// The height of all bands together.
+    room: f64,
+    /// Between two states: their names do not touch.
+    gap: f64,
+    /// The width of the bars at the ends.
+    bar: i32,
+    font: i32,
+    /// The longest name of a state, in characters.
+    longest: usize,
+}
+
+/// The height of all bands of a picture, in letters.
+const BANDS: i32 = 9;
+
+/// A chart: how many went from each state on the left to each on the right.
 pub(super) fn flow(
     root: &Area<'_>,
     first: &str,
     second: &str,
     links: &[(String, String, u32)],
 ) -> Drawn {
-    let mut names: Vec<&str> = Vec::new();
+    let mut values: Vec<String> = Vec::new();
     for name in links.iter().flat_map(|(from, to, _)| [from, to]) {
-        if !names.contains(&name.as_str()) {
-            names.push(name);
+        if !values.contains(name) {
+            values.push(name.clone());
         }
     }
-    let all: u32 = links.iter().map(|(_, _, n)| n).sum();
-    let (top, room, gap) = (24.0, 300.0, 8.0);
-    let scale = (room - gap * names.len() as f64) / f64::from(all.max(1));
-    // Where each state begins, and how much of it is taken.
-    let starts = |side: &dyn Fn(&(String, String, u32)) -> &str| {
-        let mut at = top;
-        let mut starts = Vec::new();
-        for name in &names {
-            let sum: u32 = links.iter().filter(|l| side(l) == *name).map(|(_, _, n)| n).sum();
-            let height = f64::from(sum) * scale;
-            starts.push((at, height, sum));
-            at += height + if sum > 0 { gap } else { 0.0 };
-        }
-        starts
+    let place = |name: &String| values.iter().position(|it| it == name).unwrap_or(0);
+    let link = |(from, to, count): &(String, String, u32)| PictureLink {
+        first: place(from),
+        last: place(to),
+        count: u64::from(*count),
     };
-    let (left, right) = (starts(&|l| l.0.as_str()), starts(&|l| l.1.as_str()));
-    let (from, to) = (LEFT, 530);
-    let mut taken = [vec![0.0; names.len()], vec![0.0; names.len()]];
-    for (at, name) in names.iter().enumerate() {
-        for (target, end) in names.iter().enumerate() {
-            let n: u32 = links
-                .iter()
-                .filter(|(f, t, _)| (f.as_str(), t.as_str()) == (*name, *end))
-                .map(|(_, _, n)| n)
-                .sum();
-            let height = f64::from(n) * scale;
-            if n == 0 {
-                continue;
-            }
-            let (y, z) = (left[at].0 + taken[0][at], right[target].0 + taken[1][target]);
-            taken[0][at] += height;
-            taken[1][target] += height;
-            let band = band((from + 12, y), (to, z), height);
-            // Those who stayed are lighter, so that changes stand out.
-            let strength = if at == target { 0.35 } else { 0.75 };
-            let band = Polygon::new(band, colour(at).mix(strength).filled());
-            root.draw(&band).map_err(|e| e.to_string())?;
-        }
+    let links = links.iter().map(link).collect();
+    let gap = 14.0;
+    let places = FlowPlaces {
+        from: LEFT,
+        to: 530,
+        top: 24,
+        room: 300.0 - gap * values.len() as f64,
+        gap,
+        bar: 12,
+        font: 12,
+        longest: NAME - 6,
+    };
+    draw_bands(root, &PictureFlow { name: String::new(), values, links }, &places)?;
+    write(root, first, (places.from, 10), HPos::Center)?;
+    write(root, second, (places.to, 10), HPos::Center)
+}
+
+/// The height of the flows of a figure.
+pub(super) fn flows_height(layout: &ForestLayout, flows: &[PictureFlow]) -> i32 {
+    flows.iter().map(|flow| flow_height(layout, flow)).sum()
+}
+
+fn flow_height(layout: &ForestLayout, flow: &PictureFlow) -> i32 {
+    let gaps = i32::try_from(flow.values.len()).unwrap_or(0) * gap(layout);
+    (BANDS + 4) * layout.font + gaps
+}
+
+fn gap(layout: &ForestLayout) -> i32 {
+    layout.font * 5 / 4
+}
+
+/// The flows of a figure, one below the other.
+pub(super) fn draw_flows(
+    root: &Area<'_>,
+    layout: &ForestLayout,
+    flows: &[PictureFlow],
+    mut top: i32,
+) -> Drawn {
+    let font = layout.font;
+    let side = layout.width * 35 / 100;
+    for flow in flows {
+        let middle = layout.width / 2;
+        layout.text(root, &flow.text(), (middle, top + font), HPos::Center)?;
+        layout.small(root, "first", (side, top + font * 5 / 2), HPos::Right)?;
+        layout.small(root, "last", (layout.width - side, top + font * 5 / 2), HPos::Left)?;
+        // A letter is about half as wide as high; the number follows.
+        let letters = usize::try_from(side / (font * 55 / 100).max(1)).unwrap_or(0);
+        let places = FlowPlaces {
+            from: side,
+            to: layout.width - side,
+            top: top + font * 7 / 2,
+            room: f64::from(BANDS * font),
+            gap: f64::from(gap(layout)),
+            bar: font * 2 / 3,
+            font: font * 9 / 10,
+            longest: letters.saturating_sub(8).max(6),
+        };
+        draw_bands(root, flow, &places)?;
+        top += flow_height(layout, flow);
+    }
+    Ok(())
+}
+
+fn draw_bands(root: &Area<'_>, flow: &PictureFlow, places: &FlowPlaces) -> Drawn {
+    let PictureFlow { values, links, .. } = flow;
+    let all: u64 = links.iter().map(|link| link.count).sum();
+    let scale = places.room / all.max(1) as f64;
+    // Where each state begins, how high it is, and how many it has.
+    let states = |side: fn(&PictureLink) -> usize| {
+        let mut at = f64::from(places.top);
+        let state = |value: usize| {
+            let sum: u64 = links.iter().filter(|it| side(it) == value).map(|it| it.count).sum();
+            let (start, height) = (at, sum as f64 * scale);
+            at += height + if sum > 0 { places.gap } else { 0.0 };
+            (start, height, sum)
+        };
+        (0..values.len()).map(state).collect::<Vec<(f64, f64, u64)>>()
+    };
+    let (left, right) = (states(|link| link.first), states(|link| link.last));
+    let (from, to) = (places.from, places.to);
+    let mut taken = [vec![0.0; values.len()], vec![0.0; values.len()]];
+    let mut links: Vec<&PictureLink> = links.iter().filter(|link| link.count > 0).collect();
+    links.sort_by_key(|link| (link.first, link.last));
+    for PictureLink { first, last, count } in links {
+        let height = *count as f64 * scale;
+        let begin = (from + places.bar, left[*first].0 + taken[0][*first]);
+        let end = (to, right[*last].0 + taken[1][*last]);
+        taken[0][*first] += height;
+        taken[1][*last] += height;
+        // Those who stayed are lighter, so that changes stand out.
+        let strength = if first == last { 0.35 } else { 0.75 };
+        let band = Polygon::new(band(begin, end, height), colour(*first).mix(strength).filled());
+        root.draw(&band).map_err(|e| e.to_string())?;
     }
     for (side, x, across) in [(&left, from, HPos::Right), (&right, to, HPos::Left)] {
-        for (at, (start, height, sum)) in side.iter().enumerate().filter(|(_, s)| s.2 > 0) {
+        for (at, (start, height, sum)) in side.iter().enumerate().filter(|(_, it)| it.2 > 0) {
             let (y, end) = (pixel(*start), pixel(start + height));
-            let corners = [(x, y), (x + 12, end.max(y + 1))];
+            let corners = [(x, y), (x + places.bar, end.max(y + 1))];
             root.draw(&Rectangle::new(corners, colour(at).filled())).map_err(|e| e.to_string())?;
-            let place = if x == from { x - 8 } else { x + 20 };
-            let label = format!("{} ({sum})", printable(names[at], NAME - 6));
-            let text = Text::new(label, (place, (y + end) / 2), style(12, across));
+            let place = if x == from { x - 6 } else { x + places.bar + 6 };
+            let label = format!("{} ({sum})", printable(&values[at], places.longest));
+            let font = ("sans-serif", places.font).into_font().color(&BLACK);
+            let style = font.pos(Pos::new(across, VPos::Center));
+            let text = Text::new(label, (place, i32::midpoint(y, end)), style);
             root.draw(&text).map_err(|e| e.to_string())?;
         }
     }
-    write(root, first, (from, 10), HPos::Center)?;
-    write(root, second, (to, 10), HPos::Center)
+    Ok(())
 }
 
 /// A band of some height that bends from one upper corner on the left to another on the right.

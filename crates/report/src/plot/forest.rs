@@ -5,6 +5,7 @@ use plotters::style::text_anchor::HPos;
 use retold_figures::{FigurePicture, PicturePanel, PictureRow};
 
 use super::distribution::{distribution_height, draw_distribution};
+use super::flow::{draw_flows, flows_height};
 use super::picture_layout::{ForestLayout, PictureSize, draw_axis, signed};
 use super::rounds::{draw_lines, lines_height};
 use super::{Area, Drawn, colour, pixel};
@@ -42,7 +43,8 @@ fn whole_height(layout: &ForestLayout, picture: &FigurePicture) -> i32 {
     let values =
         lines.map_or_else(|| layout.forest_height(picture), |all| lines_height(layout, all));
     let distribution = picture.distribution.as_ref();
-    layout.top + values + distribution.map_or(0, |all| distribution_height(layout, all))
+    let distribution = distribution.map_or(0, |all| distribution_height(layout, all));
+    layout.top + values + distribution + flows_height(layout, &picture.flows)
 }
 
 /// A figure as an SVG element, below notes of a line each.
@@ -79,6 +81,8 @@ pub(crate) fn forest(
         if let Some(distribution) = &picture.distribution {
             draw_distribution(&root, &layout, distribution, below)?;
         }
+        // A figure of changes is a share, and so has no distribution.
+        draw_flows(&root, &layout, &picture.flows, below)?;
         root.present().map_err(|e| e.to_string())?;
     }
     Ok(text)
@@ -97,8 +101,13 @@ fn draw_panel(
     for (value, _) in &axis.ticks {
         let is_zero = axis.is_difference && *value == 0.0;
         let line = if is_zero { BLACK.mix(0.6) } else { BLACK.mix(0.12) };
-        let line = PathElement::new(vec![(x(*value), *top), (x(*value), below)], line);
-        root.draw(&line).map_err(|e| e.to_string())?;
+        // A line for each row, beside its dot: the numbers below the dot stand on none.
+        for at in 0..i32::try_from(panel.rows.len()).unwrap_or(0) {
+            let begin = top + at * layout.row;
+            let end = begin + layout.font * 3 / 2;
+            let line = PathElement::new(vec![(x(*value), begin), (x(*value), end)], line);
+            root.draw(&line).map_err(|e| e.to_string())?;
+        }
     }
     for ((row, group), at) in panel.rows.iter().zip(*groups).zip(0..) {
         let y = top + at * layout.row + layout.font * 3 / 4;
@@ -158,7 +167,8 @@ fn draw_row(
 mod tests {
     use retold_figures::PictureAxis;
     use retold_figures::{
-        DistributionRow, PictureBar, PictureDistribution, PictureLine, PictureLines,
+        DistributionRow, PictureBar, PictureDistribution, PictureFlow, PictureLine, PictureLines,
+        PictureLink,
     };
 
     use super::*;
@@ -187,6 +197,7 @@ mod tests {
             differences,
             distribution: None,
             lines: None,
+            flows: Vec::new(),
         }
     }
 
@@ -253,6 +264,31 @@ mod tests {
             axis,
         });
         FigurePicture { distribution, lines, ..whole }
+    }
+
+    #[test]
+    fn a_flow_is_within_the_picture_and_has_a_band_for_each_way() {
+        let link = |first, last, count| PictureLink { first, last, count };
+        let flow = |name: &str| PictureFlow {
+            name: name.to_owned(),
+            values: ["<park>", "schools and kindergartens of the whole city", "roads"]
+                .map(str::to_owned)
+                .into(),
+            links: vec![link(0, 0, 12), link(0, 1, 1), link(1, 2, 3), link(2, 2, 0)],
+        };
+        let picture = FigurePicture { flows: vec![flow("acp"), flow("control")], ..picture(2) };
+        for size in [PictureSize::PAGE, PictureSize::NARROW, PictureSize::COLUMN] {
+            let svg = forest(&picture, size, &[]).unwrap();
+            let height: f64 =
+                svg.split("height=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
+            for (x, y) in places(&svg) {
+                assert!((0.0..=f64::from(size.width)).contains(&x), "{size:?}: {x}");
+                assert!((0.0..=height).contains(&y), "{size:?}: {y} of {height}");
+            }
+            assert_eq!(svg.matches("<polygon").count(), 6, "{svg}");
+            assert!(svg.contains("acp: 12 stayed, 4 changed"), "{svg}");
+            assert!(svg.contains("&lt;park&gt; (13)") && !svg.contains("<park"), "{svg}");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! Colours are those of Okabe and Ito, which people with any kind of colour vision can tell apart;
 //! names are written next to what they name where there is room.
 
+mod agreement;
 mod axis;
 mod bars;
 mod distribution;
@@ -23,6 +24,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use retold::escaping::printable;
 use retold_study::charts::{Chart, ChartData};
 
+pub(crate) use agreement::agreement;
 pub(crate) use forest::forest;
 pub(crate) use limited::limit;
 pub use picture_layout::PictureSize;

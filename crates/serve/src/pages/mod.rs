@@ -10,6 +10,7 @@ mod exchange;
 mod live;
 mod outcome;
 mod participant;
+mod parts;
 mod provenance;
 mod row;
 mod runs;
@@ -174,6 +175,7 @@ impl PageRequest<'_> {
                         self.before_damage(of, &*name, Seq(1), participant::page)
                     }
                     ["state"] => state::page(of),
+                    ["parts"] => self.before_damage(of, (), Seq(1), parts::page),
                     ["agreement"] => agreement::page(of),
                     ["agreement.csv"] => agreement::csv(of),
                     ["check"] => check::page(of),
@@ -348,7 +350,9 @@ fn keys(page: &[&str]) -> &'static [&'static str] {
         ["agreement" | "agreement.csv"] => agreement::KEYS,
         ["participant", ..] => participant::KEYS,
         ["state"] => state::KEYS,
+        ["parts"] => parts::KEYS,
         ["check"] => check::KEYS,
+        ["stats"] => &[outcome::SO_FAR],
         _ => &[],
     }
 }

@@ -87,11 +87,12 @@ fn listed_runs(
     let of_run = of_run.map(|(head, info)| (head.clone(), !info.can_grow()));
     let (summaries, is_pending) =
         asked.site.summaries(&of_run.collect::<Vec<(RunHead, bool)>>(), runs);
-    let listed = infos.into_iter().zip(summaries).map(|(info, summary)| ListedRun {
-        is_long: info.events > MOST_EVENTS,
-        is_indented: false,
-        info,
-        summary,
+    let listed = infos.into_iter().zip(summaries).map(|(info, mut summary)| {
+        if let Some(summary) = summary.as_mut().filter(|_| info.is_running()) {
+            // What has come out so far is shown when somebody asks for it.
+            summary.figure = None;
+        }
+        ListedRun { is_long: info.events > MOST_EVENTS, is_indented: false, info, summary }
     });
     (with_decisions_below(listed.collect()), is_pending)
 }

@@ -32,7 +32,7 @@ const MOST_CHOICES: usize = 60;
 /// The keys of its query, and of the queries of its parts: the table's file, and the events that are added.
 pub(super) const KEYS: &[&str] = &[
     "kind", "call", "label", "method", "model", "status", "failed", "since", "q", "by", "sort",
-    "skip", "window", "after", "before",
+    "skip", "window", "after", "before", "so_far",
 ];
 
 #[derive(Serialize)]
@@ -61,6 +61,8 @@ struct Timeline {
     methods: Vec<FilterChoice>,
     models: Vec<FilterChoice>,
     failed: u64,
+    /// How often somebody looked at what came out before the run had ended, as far as it is recorded.
+    looks: u64,
     /// The methods of decisions for which nothing was found in the answer.
     last_resorts: Vec<FilterChoice>,
     totals: Totals,
@@ -276,6 +278,7 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
         methods: choices(&counts.methods, "method", &list(&filter.method)),
         models: choices(&counts.models, "model", &list(&filter.model)),
         failed: count("AttemptFailed"),
+        looks: count("LookedAt"),
         last_resorts,
         totals: Totals {
             questions: count("RequestSent"),

@@ -94,6 +94,11 @@ struct Situation<'a> {
     stage: Stage,
 }
 
+/// The names of all situations.
+pub(super) fn situation_names(state: &PlayedGames) -> Vec<String> {
+    situations(state).map(|situation| situation.name()).collect()
+}
+
 /// Those in which anybody decided.
 fn situations(state: &PlayedGames) -> impl Iterator<Item = Situation<'_>> {
     let rounds = state.games.iter().flat_map(|game| game.rounds.iter().map(move |r| (game, r)));

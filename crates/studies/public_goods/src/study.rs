@@ -4,7 +4,7 @@ use retold::model::simulated::Player;
 use retold::parse::ParserFamily;
 use retold::parse::text::VECTOR;
 use retold::prompt::{Message, Request, Role};
-use retold::run::AnyExperiment;
+use retold::run::{AnyExperiment, fold_facts};
 use retold_figures::FigureRow;
 use retold_study::Registration;
 use retold_study::charts::Chart;
@@ -23,6 +23,7 @@ use crate::figures::{HEADLINE, rows};
 use crate::original::config::original_config;
 use crate::original::local::{self, LocalSettings, OriginalGames};
 use crate::parse::{ACTIONS_JSON, CHAT, CONTRIBUTION, CONTRIBUTION_JSON, REDISTRIBUTION};
+use crate::situation::situation_names;
 use crate::{NAME, PublicGoods, Settings, SimulatedPlayers, load, original};
 
 /// The original games, each of which is run again by one of the experiments.
@@ -117,6 +118,10 @@ impl Registration for PublicGoodsStudy {
 
     fn rows(&self, facts: &[Value]) -> Result<Vec<FigureRow>, BoxError> {
         rows(facts)
+    }
+
+    fn situations(&self, facts: &[Value]) -> Result<Vec<String>, BoxError> {
+        Ok(situation_names(&fold_facts::<PublicGoods>(facts)?))
     }
 
     fn charts(

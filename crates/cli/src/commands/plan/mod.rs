@@ -21,7 +21,8 @@ use retold::audit::Target;
 ///
 /// That is: its calls, their tokens and cost, and how wide the intervals of its figures will be.
 ///
-/// A config alone is executed with simulated answers, which cost nothing. With `-- CMD`, the plan is what
+/// A config alone is executed with simulated answers, which cost nothing; if its settings make it wait between requests, the plan
+/// says how long it takes at least. With `-- CMD`, the plan is what
 /// the last recorded run of that command asked. With --against, the experiment is executed offline
 /// against a recorded run: a config shows what a run of it has in common with the record, and without a config, the
 /// plan is what `retold fork` with the same options would ask.

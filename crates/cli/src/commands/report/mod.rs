@@ -21,6 +21,7 @@ use retold::escaping::printable;
 use retold::id::RunId;
 use retold::model::Prices;
 use retold::run::RunRecord;
+use retold_figures::agreement::{MeasurementLevel, PairedRaters, RatedAnswers};
 use retold_report::{MOST_RUNS, Medium, ReportPage, ReportTexts, RunPart, RunSummary};
 use retold_wire::PROGRAM;
 
@@ -91,7 +92,10 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let tables = of_any.tables(&selected, global).map_err(without_others)?;
     let deciders = decider_differences(&selected).map_err(without_others)?;
     let parts = selected.iter().map(|selected| part(selected, &prices, global));
-    let parts = parts.collect::<Result<Vec<_>, CliError>>().map_err(without_others)?;
+    let mut parts = parts.collect::<Result<Vec<_>, CliError>>().map_err(without_others)?;
+    if let ([selected], [part]) = (selected.as_slice(), parts.as_mut_slice()) {
+        part.agreement = agreement(selected, global)?;
+    }
     let simulated = parts.iter().any(|part| part.summary.started.is_simulated());
     let texts = texts.then(|| read_texts(&selected)).transpose()?;
     let page = ReportPage { runs: parts, tables, deciders, texts };
@@ -177,6 +181,15 @@ impl ReportFormat {
     }
 }
 
+/// How far those agree who decided under one name; `None` where only one did.
+fn agreement(selected: &RunSelection, global: &Global) -> Result<Option<PairedRaters>, CliError> {
+    let mut reader = selected.checked_reader()?;
+    let rated = RatedAnswers::read(&mut reader, selected.run, global.studies.parsers())?;
+    // The names that were not asked for need not be several.
+    let Ok(choice) = rated.choice(&[], &[]) else { return Ok(None) };
+    Ok(Some(rated.agreement(&choice, MeasurementLevel::Nominal)))
+}
+
 /// Refuses runs that have nothing in common to compare.
 fn of_one_experiment(selected: &[RunSelection]) -> Result<(), CliError> {
     let mut experiments = Vec::new();
@@ -216,7 +229,7 @@ fn part(selected: &RunSelection, prices: &Prices, global: &Global) -> Result<Run
             false => String::new(),
         };
         let charts = retold_report::charts(&summary);
-        return Ok(RunPart { summary, charts, text, in_force });
+        return Ok(RunPart { summary, charts, text, agreement: None, in_force });
     };
     let record = RunRecord::read(&mut reader, run)?;
     let settings = settings_of(studies, &started)?;
@@ -226,5 +239,5 @@ fn part(selected: &RunSelection, prices: &Prices, global: &Global) -> Result<Run
     // A study without plots of its own, such as an imported society, has those of any run.
     let charts = if charts.is_empty() { retold_report::charts(&summary) } else { charts };
     let text = experiment_of(studies, &record)?.fold(&record.facts)?.text;
-    Ok(RunPart { summary, charts, text, in_force })
+    Ok(RunPart { summary, charts, text, agreement: None, in_force })
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use std::path::PathBuf;
+
 use clap::ValueEnum;
 use retold::escaping::printable;
 use retold::members::Members;
@@ -10,8 +12,10 @@ use retold_figures::agreement::{
     AnswerRatings, MeasurementLevel, PairedRaters, RatedAnswers, Rater, RaterError, RaterPair,
     coefficient_text,
 };
+use retold_report::{PictureSize, agreement_file};
 use serde_json::json;
 
+use crate::document_file::{DocumentFile, svg_file};
 use crate::error::{CliError, Status};
 use crate::gate;
 use crate::global::Global;
@@ -33,7 +37,7 @@ const ANSWER_SHOWN: usize = 100;
 ///
 /// Shows Krippendorff's alpha of all and Cohen's kappa of each two, with the intervals of a jackknife of the answers, and
 /// the answers about which they disagree. Values that are null, and a parser's last resort,
-/// are missing values.
+/// are missing values. Each two have a matrix of their values, at most twelve; -o draws it in a file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The run: first digits of its id, its name, `latest`, or the file of a recording.
@@ -49,6 +53,13 @@ pub(crate) struct Args {
     /// How many disagreements to list as text; --json lists all.
     #[arg(long, value_name = "N", default_value_t = 20)]
     most: usize,
+    /// Draw which values each two gave, as wide as a column of a paper (85 mm), in a file that ends with .svg, or `-` for stdout.
+    /// The coefficients and all numbers are in it.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Replace the file if it exists.
+    #[arg(long, requires = "output")]
+    force: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -85,15 +96,19 @@ impl From<RaterError> for CliError {
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    let drawing = args.output.clone().map(|file| svg_file(file, args.force, output)).transpose()?;
     let selected = select::to_read(global, &args.run)?;
     let run = accepting::answered_in(&selected.log, selected.run)?;
     let selected = RunSelection { run, ..selected };
-    gate::show_runs([selected], output, |[selected]| show(&selected, &args, global, output))
+    gate::show_runs([selected], output, |[selected]| {
+        show(&selected, &args, drawing.as_ref(), global, output)
+    })
 }
 
 fn show(
     selected: &RunSelection,
     args: &Args,
+    drawing: Option<&DocumentFile>,
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
@@ -102,6 +117,9 @@ fn show(
     let rated = RatedAnswers::read(&mut reader, run, global.studies.parsers())?;
     let choice = rated.choice(&args.names, &args.labels)?;
     let found = rated.agreement(&choice, args.level.into());
+    if let Some(file) = drawing {
+        return draw(&found, file, simulated, output);
+    }
     let listed = if output.is_json() { found.differing.len() } else { args.most };
     let places = found.differing.iter().take(listed);
     let differing = places.map(|place| rated.ratings(&mut reader, &choice, *place));
@@ -119,6 +137,30 @@ fn show(
             (false, false) => String::new(),
         };
         output.text(&format!("{said}{}", text(&found, &differing)))?;
+    }
+    Ok(Status::Fine)
+}
+
+/// Draws which values each two raters gave.
+fn draw(
+    found: &PairedRaters,
+    file: &DocumentFile,
+    is_simulated: bool,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let picture = agreement_file(found, PictureSize::COLUMN, is_simulated);
+    let picture = picture.map_err(|e| CliError::usage(format!("it cannot be drawn: {e}")))?;
+    let Some(picture) = picture else {
+        return Err(CliError::usage(
+            "there is nothing to draw: no two have up to twelve values for the same answers",
+        ));
+    };
+    file.write(picture.as_bytes(), output)?;
+    let Some(path) = file.path() else { return Ok(Status::Fine) };
+    let (path, bytes) = (path.display().to_string(), picture.len());
+    match output.is_json() {
+        true => output.object(&json!({"file": path, "bytes": bytes, "agreement": found}))?,
+        false => output.text(&format!("drawn in {path}\n"))?,
     }
     Ok(Status::Fine)
 }
@@ -148,7 +190,8 @@ fn text(found: &PairedRaters, listed: &[AnswerRatings]) -> String {
         let _ =
             writeln!(out, "{} not numbers, and left out of alpha", count_of(*not_numbers, "value"));
     }
-    for RaterPair { one, other, both, same, kappa } in pairs {
+    for pair in pairs {
+        let RaterPair { one, other, both, same, kappa, .. } = pair;
         let (one, other) = (printable(one, NAME_SHOWN), printable(other, NAME_SHOWN));
         let share = 100.0 * *same as f64 / (*both).max(1) as f64;
         let _ = match both {
@@ -161,6 +204,9 @@ fn text(found: &PairedRaters, listed: &[AnswerRatings]) -> String {
                 coefficient_text(*kappa)
             ),
         };
+        pair.matrix_lines().iter().for_each(|line| {
+            let _ = writeln!(out, "  {line}");
+        });
     }
     if !differing.is_empty() {
         let _ = writeln!(out, "\n{}", count_of(differing.len() as u64, "disagreement"));

@@ -22,7 +22,7 @@ use crate::output::{Output, count_of};
 use crate::runs::accepting;
 use crate::runs::config::NamedConfig;
 use crate::runs::folder::FolderArgs;
-use crate::runs::record::{StudyRecording, record};
+use crate::runs::record::{StudyRecording, recording_to_begin};
 use crate::runs::resume::same_study;
 use crate::runs::settings::as_recorded;
 use crate::select::{self, RunSource};
@@ -131,7 +131,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         let (log_limit, seat) = (None, None);
         let recording =
             StudyRecording { config, study, model, log_limit, new, folder, seat, until: None };
-        record(recording, global, output)?
+        recording_to_begin(recording, global)?.go(global, output)?
     };
     if status != Status::Fine {
         return Ok(status);

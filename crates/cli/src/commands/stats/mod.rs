@@ -45,6 +45,9 @@ use retold_figures::FigureTable;
 /// compared by differences with intervals and tests. If several runs were decided by different parsers, or by different versions of
 /// one, a note above the figures says so, with the command that decides all alike.
 ///
+/// The figures of a run that has not ended are marked as such, and that they were looked at is not recorded: this command only
+/// reads. `retold run --so-far RUN` shows and records it. How often that was done is among the numbers.
+///
 /// With --figure, the figures are printed alone; -o draws one in a file.
 ///
 /// Of a damaged run, the events before the damage are counted (exit code 1).
@@ -116,6 +119,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         for (source, stats) in sources.iter().zip(&all) {
             shown.push_str(&heading(source, stats));
             if let [_] = all.as_slice() {
+                shown.push_str(not_ended(stats, &tables));
                 shown.push_str(&run_figures::tables(&tables));
             }
             // Who names a figure wants that alone.
@@ -166,6 +170,14 @@ fn heading(source: &RunSource, stats: &StatsObject) -> String {
         shown.push_str(select::SIMULATED);
     }
     shown
+}
+
+/// What is said before figures of a run that may go on.
+fn not_ended(stats: &StatsObject, tables: &[FigureTable]) -> &'static str {
+    if stats.outcome.is_some() || tables.is_empty() {
+        return "";
+    }
+    "The run has not ended: these figures will change. That you looked is not recorded; `run --so-far` records it.\n"
 }
 
 /// How a run ended, as its last event says.

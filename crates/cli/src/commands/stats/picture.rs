@@ -1,17 +1,16 @@
 //! `stats --figure FIGURE -o FILE`: a figure as a picture in a file.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::json;
 
-use crate::document_file::DocumentFile;
+use crate::document_file::{DocumentFile, svg_file};
 use crate::error::{CliError, Status};
 use crate::gate;
 use crate::global::Global;
 use crate::output::Output;
 use crate::runs::run_figures::FiguresArgs;
 use crate::select::{self, RunSelection, RunSource};
-use retold::escaping::printable;
 use retold_report::{PictureSize, figure_file};
 
 /// The file of a picture.
@@ -33,14 +32,7 @@ impl PictureArgs {
     /// The picture that is asked for, if one is.
     pub(super) fn drawing(self, output: &Output) -> Result<Option<FigureDrawing>, CliError> {
         let Some(path) = self.output else { return Ok(None) };
-        let is_svg =
-            |path: &Path| path.extension().is_some_and(|it| it.eq_ignore_ascii_case("svg"));
-        if path.as_os_str() != "-" && !is_svg(&path) {
-            let name = printable(&path.display().to_string(), 300);
-            return Err(CliError::usage(format!("{name}: a figure is drawn as SVG"))
-                .hint("name a file that ends with .svg, or `-` for stdout"));
-        }
-        Ok(Some(FigureDrawing(DocumentFile::new(path, self.force, output)?)))
+        Ok(Some(FigureDrawing(svg_file(path, self.force, output)?)))
     }
 }
 

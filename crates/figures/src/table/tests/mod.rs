@@ -5,6 +5,7 @@ mod chance;
 mod graded;
 mod grouped_values;
 mod rows;
+mod so_far;
 mod spread;
 mod written;
 

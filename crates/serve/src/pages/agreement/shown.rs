@@ -3,6 +3,7 @@
 use retold::char_boundary::floor;
 use retold::escaping::{inert_lines, printable};
 use retold_figures::agreement::{AnswerRatings, PairedRaters, RaterPair, coefficient_text};
+use retold_report::{PictureSize, agreement_svg};
 use serde::Serialize;
 
 use crate::decision_columns::plain;
@@ -27,6 +28,9 @@ pub(super) struct AgreementView<'a> {
     alpha_text: String,
     differing: usize,
     pairs_text: Vec<PairText>,
+    /// Which values each two gave, as an SVG element, and the same as wide as a telephone.
+    picture: Option<String>,
+    narrow_picture: Option<String>,
 }
 
 /// How well two raters agree.
@@ -48,6 +52,9 @@ impl<'a> AgreementView<'a> {
             alpha_text: coefficient_text(found.alpha),
             differing: found.differing.len(),
             pairs_text: found.pairs.iter().map(pair).collect(),
+            // A page without a picture still has the tables.
+            picture: agreement_svg(found, PictureSize::PAGE).ok().flatten(),
+            narrow_picture: agreement_svg(found, PictureSize::NARROW).ok().flatten(),
             found,
         }
     }

@@ -26,6 +26,9 @@ use table_view::TableView;
 pub(super) use table_query::status;
 pub(super) use table_view::{MOST_IN_FILE, csv};
 
+/// The key of a query that asks what has come out so far.
+pub(super) const SO_FAR: &str = "so_far";
+
 /// Rows on one page.
 const MOST: usize = 25;
 
@@ -70,9 +73,12 @@ struct OtherRun {
 }
 
 impl RunPageRequest<'_> {
-    /// The figures of the run, and whether they are complete.
+    /// The figures of the run, and whether they are complete. While it goes on, only how many values they have, unless
+    /// somebody asks what has come out so far.
     pub(super) fn figures(&self) -> (FiguresView, bool) {
-        self.asked.site.figures(&self.head, self.runs, !self.info.can_grow())
+        let is_over = !self.info.can_grow();
+        let shows_values = !self.info.is_running() || self.asked.query.get(SO_FAR).is_some();
+        self.asked.site.figures(&self.head, self.runs, is_over, shows_values)
     }
 
     /// The results that are computed in the background.

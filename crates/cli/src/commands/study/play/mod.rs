@@ -115,7 +115,7 @@ fn run(
             let (log_limit, new) = (None, true);
             let recording =
                 StudyRecording { config, study, model, log_limit, new, folder, seat, until: None };
-            record::record(recording, global, output)
+            record::recording_to_begin(recording, global)?.go(global, output)
         }
         (_, Some(run), _) => {
             let selected = select::run(global, &run)?;
