@@ -11,6 +11,8 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
+use super::service_tier::ServiceTier;
+
 pub use bill::Bill;
 pub use order::{Destinations, Order};
 pub(crate) use rate::Dollars;
@@ -58,6 +60,8 @@ pub struct Prices {
     file: Arc<PriceFile>,
     /// The price of all answers in text, if there is one for all of them: `Some(None)` is an unknown one.
     of_all: Option<Option<Price>>,
+    /// The tier in which everything is asked, whatever answers and requests say.
+    tier: Option<ServiceTier>,
 }
 
 /// An invalid part of a price file: its key, and why it is invalid.
@@ -84,7 +88,7 @@ impl From<PriceFile> for Prices {
             (name, ProviderPrices { models, ..of })
         });
         let file = PriceFile { taken, models: split(models), providers: providers.collect() };
-        Prices { file: Arc::new(file), of_all: None }
+        Prices { file: Arc::new(file), of_all: None, tier: None }
     }
 }
 
@@ -103,7 +107,13 @@ impl Prices {
     /// These prices, but with this one for all answers in text. Embeddings keep their own: their answers cost nothing.
     #[must_use]
     pub fn with_one_for_all(&self, price: Option<Price>) -> Self {
-        Prices { file: self.file.clone(), of_all: Some(price) }
+        Prices { of_all: Some(price), ..self.clone() }
+    }
+
+    /// These prices, but with everything asked in a tier. A model that is not sold in it has no price; embeddings keep theirs.
+    #[must_use]
+    pub fn in_tier(&self, tier: ServiceTier) -> Self {
+        Prices { tier: Some(tier), ..self.clone() }
     }
 
     /// The price of a model at a host.
@@ -138,7 +148,13 @@ impl Prices {
 
     /// The rate of an answer.
     pub(crate) fn rate(&self, order: &Order, bill: &Bill) -> Option<&Rate> {
-        self.price(order.model.as_deref()?, order.host.as_deref())?.rate(bill)
+        let price = self.price(order.model.as_deref()?, order.host.as_deref())?;
+        let Some(tier) = self.tier.filter(|_| !price.is_of_requests()) else {
+            return price.rate(bill);
+        };
+        let service = Some(tier.as_str().to_owned());
+        let rate = price.rate(&Bill { service, ..bill.clone() })?;
+        (rate.service.as_deref() == Some(tier.as_str())).then_some(rate)
     }
 
     /// The cost of an answer in US dollars; `None` if there is no price for it.

@@ -1,5 +1,7 @@
 //! The requests and the cost of a run like a recorded or simulated one, and the widths of its intervals.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::Args;
@@ -11,9 +13,9 @@ use crate::select::RunSelection;
 use crate::views::expected::intervals_text;
 use crate::views::forecast::forecast_text;
 use retold::escaping::printable;
-use retold::model::{Price, Prices};
+use retold::model::{Price, Prices, ServiceTier};
 use retold::run::{Forecast, ModelForecast};
-use retold::totals::{Figures, PartFigures, Totals};
+use retold::totals::{Figures, PartFigures, Totals, dollars};
 use retold_figures::{ExpectedInterval, FigureFinding, FigureTable};
 use retold_study::config::{ApiKind, ModelKind};
 
@@ -25,12 +27,17 @@ pub(super) struct PlannedRun {
     /// The model that is named, if no price of it is known.
     without_price: Option<String>,
     forecast: Forecast,
+    /// The cost in each cheaper tier; `None` if a model is not sold in it.
+    tiers: Vec<(ServiceTier, Option<f64>)>,
     intervals: Vec<ExpectedInterval>,
     /// What looks wrong with figures, each with its figure.
     findings: Vec<(String, FigureFinding)>,
     /// What has to be said of figures that count made-up verdicts.
     banner: Option<&'static str>,
 }
+
+/// The tiers that cost less than the usual one.
+const TIERS: [ServiceTier; 2] = [ServiceTier::Flex, ServiceTier::Batch];
 
 /// The price of the model that is named, which counts for all answers in text.
 enum NamedPrice {
@@ -81,6 +88,12 @@ impl PlannedRun {
             Some(NamedPrice::Own) | None => (prices.clone(), false, false),
         };
         let totals = Totals::read(&mut reader, selected.run, &prices)?;
+        let cost_in = |tier| -> Result<(ServiceTier, Option<f64>), CliError> {
+            let mut reader = selected.checked_reader()?;
+            let totals = Totals::read(&mut reader, selected.run, &prices.in_tier(tier))?;
+            Ok((tier, complete(&totals.figures(parsers).all)))
+        };
+        let tiers = TIERS.map(cost_in).into_iter().collect::<Result<Vec<_>, CliError>>()?;
         let priced_as = args.model.clone().filter(|_| is_known);
         let without_price = args.model.clone().filter(|_| is_unknown);
         let figures = totals.figures(parsers);
@@ -91,7 +104,16 @@ impl PlannedRun {
         let banner = tables.iter().find_map(FigureTable::banner);
         let calls = figures.all.counts.calls.asked;
         let forecast = forecast(&figures);
-        Ok(PlannedRun { calls, priced_as, without_price, forecast, intervals, findings, banner })
+        Ok(PlannedRun {
+            calls,
+            priced_as,
+            without_price,
+            forecast,
+            tiers,
+            intervals,
+            findings,
+            banner,
+        })
     }
 
     /// `answers` are those that the plan is made from.
@@ -103,7 +125,7 @@ impl PlannedRun {
             (None, None) => String::new(),
         };
         let tokens = format!("tokens of the {answers} answers{priced}");
-        let tokens = forecast_text(&self.forecast, &tokens);
+        let tokens = forecast_text(&self.forecast, &tokens) + &self.tiers_text();
         let banner = self.banner.map_or_else(String::new, |banner| format!("{banner}\n"));
         let intervals = intervals_text(&self.intervals, answers);
         let finding =
@@ -112,11 +134,34 @@ impl PlannedRun {
         format!("{calls} to ask\n{tokens}{banner}{intervals}{findings}")
     }
 
+    /// The cost in each tier beside that of the usual one, if anything is sold in one.
+    fn tiers_text(&self) -> String {
+        let Some(usual) = self.forecast.cost else { return String::new() };
+        let sold = self.tiers.iter().filter_map(|(tier, cost)| {
+            let how = match tier {
+                ServiceTier::Flex => {
+                    "in flex, whose answers may take minutes (--set model.tier=flex)"
+                }
+                ServiceTier::Batch => {
+                    "by batch, within a day for all that can be asked at the same time (--batch)"
+                }
+            };
+            Some(format!("; {} {how}", dollars(Some((*cost)?))))
+        });
+        match sold.collect::<String>() {
+            sold if sold.is_empty() => sold,
+            sold => format!("  {} at once{sold}\n", dollars(Some(usual))),
+        }
+    }
+
     pub(super) fn json(&self) -> Value {
-        let PlannedRun { calls, priced_as, forecast, intervals, findings, banner, .. } = self;
+        let PlannedRun { calls, priced_as, forecast, tiers, intervals, findings, banner, .. } =
+            self;
+        let tiers: BTreeMap<&str, Option<f64>> =
+            tiers.iter().map(|(tier, cost)| (tier.as_str(), *cost)).collect();
         let finding = |(figure, finding): &(String, FigureFinding)| json!({"figure": figure, "finding": finding});
         let findings: Vec<Value> = findings.iter().map(finding).collect();
-        json!({"calls": calls, "priced_as": priced_as, "forecast": forecast, "intervals": intervals,
+        json!({"calls": calls, "priced_as": priced_as, "forecast": forecast, "tiers": tiers, "intervals": intervals,
             "findings": findings, "simulated_verdicts": banner.is_some()})
     }
 }
