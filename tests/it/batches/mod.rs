@@ -7,6 +7,7 @@ mod gemini;
 mod openai;
 mod programs;
 mod questions;
+mod scale;
 mod sdks;
 mod studies;
 
