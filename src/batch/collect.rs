@@ -13,6 +13,7 @@ use super::submit::failed;
 use crate::content::Content;
 use crate::event::{BatchCollected, BatchStep};
 use crate::id::Seq;
+use crate::log::event_at;
 use crate::model::openai::batches::{BatchTicket, LineEnd};
 use crate::model::{Batching, Failure, FailureKind, Refusal, Response};
 use crate::prompt::Request;
@@ -71,7 +72,7 @@ impl BatchWork<'_> {
             }
             match read {
                 Ok(()) => {}
-                Err(failure) if failure.status == Some(404) => {
+                Err(failure) if server.is_gone(&failure) => {
                     let since = clock::now().0.saturating_sub(ended_at.0);
                     if since < i64::try_from(NOT_YET.as_millis()).unwrap_or(i64::MAX) {
                         self.tell_not_there(batch);
@@ -232,7 +233,11 @@ impl BatchWork<'_> {
 
     /// The recorded request of a question.
     fn request(&mut self, question: Seq) -> Result<Request, BatchError> {
-        let prompt = self.batches.prompts.get(&question).copied();
+        let prompt = match self.batches.prompts.get(&question) {
+            Some(prompt) => Some(*prompt),
+            // It is answered: a process that was killed had recorded a part of the results.
+            None => event_at(self.reader.as_mut(), self.of.run, question)?.and_then(|it| it.prompt),
+        };
         Ok(request_of(self.reader.as_mut(), self.of.run, question, prompt)?)
     }
 

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::news::WaitingBatch;
+use crate::event::kind::BATCH_PLANNED;
 use crate::event::{
     BatchCollected, BatchEnded, BatchPlanned, BatchSeen, BatchStep, BatchSubmitted, Event,
 };
 use crate::id::{ContentHash, PromptHash, RunId, Seq, Time};
-use crate::log::{LogError, Reader, RunEvents};
+use crate::log::{Index, LogError, Reader, RunEvents};
 use crate::model::FailureKind;
 
 /// A batch of a run.
@@ -154,6 +155,17 @@ impl RunBatches {
             }
         }
         Ok(all)
+    }
+
+    /// Whether a run has batches that are not collected.
+    ///
+    /// # Errors
+    /// [`LogError`] if the run cannot be read.
+    pub fn are_open(reader: &mut dyn Reader, run: RunId) -> Result<bool, LogError> {
+        let census = Index::open(reader, run)?.census(reader)?;
+        // Most runs have none, and need not be read.
+        let has_any = census.events.contains_key(BATCH_PLANNED);
+        Ok(has_any && RunBatches::read(reader, run)?.open().next().is_some())
     }
 
     /// Those that are not collected.

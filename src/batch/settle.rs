@@ -31,6 +31,8 @@ pub struct BatchesOf<'a> {
     pub poll: Duration,
     /// Whether it is waited until all have ended.
     pub waits: bool,
+    /// Whether what is held and in no batch is put into one.
+    pub plans: bool,
     /// Ends the wait.
     pub signal: &'a Signal,
 }
@@ -65,7 +67,7 @@ pub async fn settle(
     let recorder = Recorder::go_on(of.log, of.run)?;
     let folder = ScratchFolder::make()?;
     let (has, mut reader) = (batches.questions(), of.log.reader()?);
-    let new = held.iter().copied().filter(|question| !has.contains(question));
+    let new = held.iter().copied().filter(|question| of.plans && !has.contains(question));
     let plan = plan(reader.as_mut(), of.run, of.model, new, &batches, folder.path())?;
     let open = std::mem::take(&mut batches.batches);
     let mut work = BatchWork {

@@ -17,11 +17,12 @@ pub(crate) struct QueuedCalls {
 }
 
 impl QueuedCalls {
-    /// Those of a session of this run. `live` says whether requests that are not recorded are asked.
-    pub(crate) fn new(run: RunId, samples: Samples, live: bool) -> Self {
+    /// Those of a session of this run. `live` says whether requests that are not recorded are asked, and
+    /// `holds` whether they are held for a batch.
+    pub(crate) fn new(run: RunId, samples: Samples, live: bool, holds: bool) -> Self {
         let unread = samples.questions().map_or(0, |questions| questions.answered.len());
         QueuedCalls {
-            book: ReplayQueue::new(run, live),
+            book: ReplayQueue::new(run, live).holding(holds),
             samples,
             is_read: vec![false; unread],
             unread,

@@ -81,6 +81,8 @@ pub struct ReplayQueue {
     next: BTreeMap<Digest, Sample>,
     /// True if requests that are not recorded are asked.
     live: bool,
+    /// True if a batch may answer questions that were in flight when the run was cut off: they are not recorded as asked again.
+    holds: bool,
 }
 
 /// The state of a sample that is asked again.
@@ -105,7 +107,13 @@ struct CallQueue {
 impl ReplayQueue {
     /// An empty queue for a run. `live` says whether requests that are not recorded are asked.
     pub fn new(run: RunId, live: bool) -> Self {
-        ReplayQueue { run, live, queues: BTreeMap::new(), next: BTreeMap::new() }
+        ReplayQueue { run, live, holds: false, queues: BTreeMap::new(), next: BTreeMap::new() }
+    }
+
+    /// The same; `holds` says whether requests are held for a batch, which may have those that have no answer.
+    #[must_use]
+    pub(crate) fn holding(self, holds: bool) -> Self {
+        ReplayQueue { holds, ..self }
     }
 
     /// Whether the samples of a call were added.
@@ -123,7 +131,8 @@ impl ReplayQueue {
             let is_own = run == self.run;
             let queue = self.queues.entry(key.clone()).or_default();
             if made == 0 {
-                queue.lost.insert(number, LostSample::default());
+                let request = (is_own && self.holds).then_some(request);
+                queue.lost.insert(number, LostSample { request, attempts: 0 });
                 continue;
             }
             if is_partial && self.live {

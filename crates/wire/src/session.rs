@@ -135,7 +135,7 @@ impl Session {
             log,
             prompts: RecordedPrompts::new(samples.clone()),
             equivalents: Equivalents::default(),
-            queue: SessionQueue::new(run, samples, upstreams.is_some(), shared),
+            queue: SessionQueue::new(run, samples, (upstreams.is_some(), holds), shared),
             rules,
             upstreams,
             budget,

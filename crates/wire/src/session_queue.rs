@@ -29,8 +29,13 @@ struct QueueState {
 
 impl SessionQueue {
     /// The recorded samples of a session of this run.
-    pub(crate) fn new(run: RunId, samples: Samples, is_live: bool, shared: bool) -> Self {
-        let queue = QueuedCalls::new(run, samples.clone(), is_live);
+    pub(crate) fn new(
+        run: RunId,
+        samples: Samples,
+        (is_live, holds): (bool, bool),
+        shared: bool,
+    ) -> Self {
+        let queue = QueuedCalls::new(run, samples.clone(), is_live, holds);
         let sharing = shared.then(Sharing::default);
         SessionQueue { samples, state: Mutex::new(QueueState { queue, sharing }) }
     }

@@ -4,6 +4,7 @@
 mod anthropic;
 mod faults;
 mod gemini;
+mod kills;
 mod openai;
 mod programs;
 mod questions;

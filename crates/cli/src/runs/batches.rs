@@ -29,6 +29,7 @@ pub(crate) async fn settle_batches(
         model: model.as_ref(),
         poll: session.batch_wait.poll,
         waits: session.batch_wait.stays,
+        plans: session.is_by_batch(),
         signal,
     };
     let settled = settle(of, held, &mut |news| display.warning(&news_line(news))).await;
@@ -53,6 +54,7 @@ pub(crate) fn cancel(pending: PendingRun, output: &Output) -> Result<Status, Cli
         model: model.as_ref(),
         poll: pending.execution.batch_wait.poll,
         waits: false,
+        plans: false,
         signal: &Signal::default(),
     };
     let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build();

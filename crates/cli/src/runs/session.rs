@@ -22,7 +22,7 @@ use crate::runs::settings::experiment_with;
 use crate::runs::so_far::Looks;
 use crate::runs::trace::{CostSoFar, Trace, TraceTo};
 use crate::signal::{wait_for_interrupt, wait_for_termination};
-use retold::batch::Settled;
+use retold::batch::{RunBatches, Settled};
 use retold::escaping::printable;
 use retold::event::{RunOutcome, RunStarted};
 use retold::id::RunId;
@@ -105,7 +105,7 @@ impl StudyExecution {
             throttle,
             prices: self.prices.clone(),
             shared_budget: None,
-            holds: self.settings.runtime.model.tier == Some(ServiceTier::Batch),
+            holds: false,
             until: self.until.clone(),
             shards_end,
             settings_added: self.settings_added.clone(),
@@ -120,6 +120,11 @@ impl StudyExecution {
 }
 
 impl StudyExecution {
+    /// Whether it is asked by batch.
+    pub(crate) fn is_by_batch(&self) -> bool {
+        self.settings.runtime.model.tier == Some(ServiceTier::Batch)
+    }
+
     /// Asks these models with another name for the limit of an answer from now on.
     fn take_limit_names(&mut self, models: BTreeSet<String>) {
         for model in &models {
@@ -294,6 +299,11 @@ async fn carry_out(
         Looks::new(log, session.run, simulated, console, global.studies)
     });
     let ended = loop {
+        // What a batch may have is not asked a second time, whatever tier is asked in now.
+        let holds = session.is_by_batch()
+            || session.mode == Mode::Resume
+                && session.model.is_some()
+                && RunBatches::are_open(session.log.reader()?.as_mut(), session.run)?;
         let throttle = throttle.shared_with(throttle.limits()).map_err(wrong_limits)?;
         let groups = (together.is_alone && session.model.is_some()).then(|| {
             GroupsSoFar::new(&session.log, session.run, &session.started.experiment, global.studies)
@@ -302,6 +312,7 @@ async fn carry_out(
         let setup = Setup {
             shared_budget: together.shared_budget.clone(),
             signal: together.signal.clone(),
+            holds,
             on_progress: together.display.of_run(number, groups),
             look: match looks.clone() {
                 Some(looks) => Box::new(move || looks.read()),

@@ -242,6 +242,15 @@ impl BatchServer {
         self.client.each_line(self.client.url_with(&path, query), each).await
     }
 
+    /// Whether a failure to read results says that they are not there. Gemini says the same of a file that is another key's.
+    pub fn is_gone(&self, failure: &Failure) -> bool {
+        match failure.status {
+            Some(404) => true,
+            Some(403) => self.api == BatchApi::Gemini,
+            _ => false,
+        }
+    }
+
     /// A line of results.
     ///
     /// # Errors

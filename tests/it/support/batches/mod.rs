@@ -20,6 +20,7 @@ mod troubles;
 mod world;
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use super::server::{Received, Reply, Server};
 pub(crate) use answers::{Answer, Asked, Refusal, echo, study};
@@ -78,7 +79,8 @@ impl BatchFake {
         self.troubles.lock().unwrap().add(trouble);
     }
 
-    /// Calls this while a request vanishes or its reply is lost, so that a test can kill its client there.
+    /// Calls this while a request vanishes, its reply is lost, or a reply is sent that a test waits for: the test can kill its client
+    /// there.
     pub(crate) fn on_trouble(&self, hook: impl FnMut() + Send + 'static) {
         self.troubles.lock().unwrap().hook = Some(Box::new(hook));
     }
@@ -119,12 +121,14 @@ fn reply(received: &Received, world: &Mutex<World>, troubles: &Mutex<Troubles>) 
             reply.header("retry-after", "0")
         }
         Some(what) => {
-            if what == What::Lost {
-                act(&mut world_now);
-            }
+            let reply = (what != What::Vanished).then(|| act(&mut world_now));
             drop(world_now);
             troubles.lock().unwrap().interrupt();
-            Reply::reset()
+            match (what, reply) {
+                (What::Answered, Some(reply)) => reply,
+                (What::Halfway, Some(reply)) => reply.slow_body(Duration::from_secs(1)),
+                _ => Reply::reset(),
+            }
         }
     }
 }

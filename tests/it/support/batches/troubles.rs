@@ -11,6 +11,10 @@ pub(crate) enum What {
     Vanished,
     /// It takes effect, and the connection is closed without a reply.
     Lost,
+    /// Nothing is wrong with it: a test wants to know when its reply is sent.
+    Answered,
+    /// Half of the reply is sent at once, and the rest a second later.
+    Halfway,
 }
 
 /// A request that goes wrong: the n-th of a kind, or of all, from 1, since the fake was started.

@@ -113,7 +113,7 @@ pub(crate) fn record(recording: ProgramRecording, global: &Global) -> Result<Sta
         ProgramEnd::Held(layer) => layer,
     };
     let Some(layers) = layers else { return Ok(Status::Waiting) };
-    if let Some(status) = settle_layer(&layer, layers, true, (&own_log, run), global)? {
+    if let Some(status) = settle_layer(&layer, layers, (true, true), (&own_log, run), global)? {
         return Ok(status);
     }
     drop((layer, own_log));
@@ -233,7 +233,8 @@ pub(crate) fn resume(of: ProgramResumption<'_>, global: &Global) -> Result<Statu
             ProgramEnd::Ended(status) => return Ok(status),
             ProgramEnd::Held(layer) => layer,
         };
-        if let Some(status) = settle_layer(&layer, layers, false, (&log, run), global)? {
+        let plans = of.layers.is_asked();
+        if let Some(status) = settle_layer(&layer, layers, (false, plans), (&log, run), global)? {
             return Ok(status);
         }
     }
@@ -287,7 +288,7 @@ fn resume_once(
     let samples = Samples::to_continue(&log, run, &rules, retry_failed)?;
     budget.count_recorded(log.reader()?.as_mut(), run)?;
     // What a batch may have is not asked a second time.
-    let has_batches = RunBatches::read(log.reader()?.as_mut(), run)?.open().next().is_some();
+    let has_batches = RunBatches::are_open(log.reader()?.as_mut(), run)?;
     let is_by_batch = has_batches || layers.is_asked();
     if is_by_batch && settings.shared {
         return Err(shared_by_batch());
@@ -392,7 +393,7 @@ pub(crate) fn fork(
         ProgramEnd::Held(layer) => layer,
     };
     let Some(layers) = layers else { return Ok(Status::Waiting) };
-    if let Some(status) = settle_layer(&layer, layers, true, (&own_log, run), global)? {
+    if let Some(status) = settle_layer(&layer, layers, (true, true), (&own_log, run), global)? {
         return Ok(status);
     }
     drop((layer, own_log));

@@ -103,11 +103,11 @@ impl Layers {
     }
 }
 
-/// Settles the batches of a layer. `None` if the program can be run again; otherwise the exit code of a command that waits.
+/// Settles the batches of a layer; `plans` says whether what no batch has is put into one. `None` if the program can be run again; otherwise the exit code of a command that waits.
 pub(super) fn settle_layer(
     layer: &HeldLayer,
     layers: Layers,
-    is_first: bool,
+    (is_first, plans): (bool, bool),
     (log, run): (&Log, RunId),
     global: &Global,
 ) -> Result<Option<Status>, CliError> {
@@ -131,6 +131,7 @@ pub(super) fn settle_layer(
         model: layer,
         poll: layers.wait.poll,
         waits: layers.wait.stays,
+        plans,
         signal: &signal,
     };
     let settled = tokio.block_on(async {
