@@ -28,7 +28,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("members", &[]),
     ("prompt", &["id", "escaping", "members", "text_diff", "values"]),
     ("content", &["id", "prompt"]),
-    ("event", &["content", "escaping", "exact", "id", "lookup", "prompt"]),
+    ("event", &["content", "counted", "escaping", "exact", "id", "lookup", "prompt"]),
     (
         "log",
         &[
