@@ -42,8 +42,8 @@ pub(crate) use kinds::lane_of;
 pub use kinds::{
     AnswerReused, AttemptDetails, AttemptFailed, BodyPart, BodySide, ClientLeft, DECISIONS,
     DecisionDetails, DecisionMade, EXCHANGES, Event, EventsLost, FactOccurred, ForkedFrom,
-    MarkRecorded, PROGRAM, RUN_NAME, RequestSent, ResponseDetails, ResponseReceived, RunResumed,
-    RunStarted, SharedFailure,
+    MarkRecorded, PLAN, PROGRAM, RUN_NAME, RequestSent, ResponseDetails, ResponseReceived,
+    RunResumed, RunStarted, SharedFailure,
 };
 pub(crate) use labels::named_lane;
 pub use labels::{

@@ -28,6 +28,7 @@ mod time_span;
 
 use retold::decided::DeciderDifference;
 use retold_figures::FigureTable;
+use retold_plan::FigureSearch;
 use retold_study::charts::Chart;
 
 pub use figure_picture::{figure_file, figure_svg};
@@ -71,6 +72,8 @@ pub struct ReportPage {
     pub runs: Vec<RunPart>,
     /// The figures of the runs, which come first.
     pub tables: Vec<FigureTable>,
+    /// What else there is to the figures of one run, in their order.
+    pub searches: Vec<FigureSearch>,
     /// The names under which the runs have decisions of different parsers.
     pub deciders: Vec<DeciderDifference>,
     /// The prompts and answers of the runs, if they are part of the page.

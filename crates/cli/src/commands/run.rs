@@ -88,6 +88,10 @@ pub(crate) struct Args {
     /// Stop after a phase, such as phase_3 of a deliberation or round_2 of a game. --resume continues the run.
     #[arg(long, value_name = "PHASE")]
     until: Option<String>,
+    /// Record by a plan that `retold plan CONFIG --register` has written to the log: its run, as all runs are named. The run
+    /// names it, and `retold stats --figure` says what is not as planned.
+    #[arg(long, value_name = "PLAN", conflicts_with_all = ["resume", "merge", "abandon"])]
+    plan: Option<String>,
     #[command(flatten)]
     folder: FolderArgs,
     // Last, because clap puts everything that follows under its heading.
@@ -109,6 +113,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         merge: merges,
         abandon: abandons,
         until,
+        plan,
         folder,
     } = args;
     let mut named: Vec<PathBuf> = configs.into_iter().chain(config_file).collect();
@@ -131,6 +136,10 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         ));
     }
     if named.len() > 1 {
+        if plan.is_some() {
+            return Err(CliError::usage("--plan is for one config, because a plan is of one")
+                .hint("run each config by itself, with its own plan"));
+        }
         let several = SeveralRuns {
             named,
             experiment,
@@ -161,7 +170,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         return pending.until(until, global)?.go(global, output);
     }
     let seat = None;
-    let recording = StudyRecording { config, study, model, log_limit, new, folder, seat, until };
+    let recording =
+        StudyRecording { config, study, model, log_limit, new, folder, seat, until, plan };
     record(recording, global, output)
 }
 

@@ -38,7 +38,8 @@ pub(super) fn show(
     let (experiment, seed) = (study.experiment.clone(), study.seed);
     let drawn = if study.seed_is_drawn { drawn_seed(seed) } else { String::new() };
     let selected = simulate(config, study, args, global)?;
-    let planned = PlannedRun::read(&selected, args, prices, global)?;
+    let tables = args.figures.tables(std::slice::from_ref(&selected), global)?;
+    let planned = PlannedRun::read(&selected, args, &tables, prices, global)?;
     if output.is_json() {
         let mut object = planned.json();
         object.set("config", config.display().to_string().into());
@@ -58,7 +59,7 @@ pub(super) fn show(
 }
 
 /// The run of a study with simulated answers, in memory.
-fn simulate(
+pub(super) fn simulate(
     config: &Path,
     mut study: Study,
     args: &Args,

@@ -13,7 +13,7 @@ use crate::global::Global;
 use crate::limits::prices;
 use crate::output::Output;
 use crate::runs::effective;
-use crate::runs::run_figures::{FiguresArgs, decider_differences};
+use crate::runs::run_figures::{FiguresArgs, decider_differences, searches};
 use crate::runs::settings::{experiment_of, settings_of};
 use crate::select::{self, RunSelection};
 use crate::views::{self, program};
@@ -89,12 +89,13 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let ids: Vec<RunId> = selected.iter().map(|of| of.run).collect();
     let without_others = |error| gate::without_others(error, &ids);
     let tables = of_any.tables(&selected, global).map_err(without_others)?;
+    let searches = searches(&selected, &tables, global).map_err(without_others)?;
     let deciders = decider_differences(&selected).map_err(without_others)?;
     let parts = selected.iter().map(|selected| part(selected, &prices, global));
     let parts = parts.collect::<Result<Vec<_>, CliError>>().map_err(without_others)?;
     let simulated = parts.iter().any(|part| part.summary.started.is_simulated());
     let texts = texts.then(|| read_texts(&selected)).transpose()?;
-    let page = ReportPage { runs: parts, tables, deciders, texts };
+    let page = ReportPage { runs: parts, tables, searches, deciders, texts };
     let medium = match format {
         ReportFormat::Html => Medium::Screen,
         ReportFormat::Pdf => Medium::Paper,
