@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use retold::counted::{count_of, group_digits};
 use retold::escaping::printable;
-use retold::event::{PLAN, RunStarted};
+use retold::event::{PLAN, RUN_NAME, RunStarted};
 use retold::exchange::store_statement;
 use retold::id::{RunId, Time};
 use retold::log::{Backend, Head, LogError, Reader};
@@ -120,12 +120,17 @@ impl RegisteredPlan {
         Ok(plans)
     }
 
-    /// Registers it as a run of its own.
+    /// Registers it as a run of its own, which is found by this name.
     ///
     /// # Errors
     /// [`LogError`].
-    pub fn store(&self, backend: &dyn Backend, run: RunId, time: Time) -> Result<Head, LogError> {
-        let settings = json!({ REGISTERED: self });
+    pub fn store(
+        &self,
+        backend: &dyn Backend,
+        (run, name): (RunId, &str),
+        time: Time,
+    ) -> Result<Head, LogError> {
+        let settings = json!({ REGISTERED: self, RUN_NAME: name });
         let nobody = json!({"kind": "none", "simulated": false});
         let started = RunStarted::new(PLAN, self.seed.unwrap_or_default(), settings, nobody);
         store_statement(backend, run, time, started)

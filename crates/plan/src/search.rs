@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use retold::check::CheckError;
-use retold::event::{PLAN, RunStarted};
+use retold::event::{PLAN, PROGRAM, RunStarted};
 use retold::exchange::{DECISIONS, EXCHANGES};
 use retold::id::RunId;
 use retold::log::{Log, LogError, RunHead};
@@ -87,6 +87,8 @@ pub struct RunSearch<'a> {
 /// What else there is to a figure of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FigureSearch {
+    /// The run.
+    pub run: RunId,
     /// The figure.
     pub figure: String,
     /// How it stands to a plan.
@@ -200,16 +202,26 @@ impl<'a> RunSearch<'a> {
         };
         let spread = SpreadOf { log: self.log, run: self.run, studies: self.studies };
         Ok(FigureSearch {
+            run: self.run,
             figure: definition.to_string(),
             standing,
             deviations,
             expected: planned.map(|planned| planned.direction),
             as_expected: planned.map(|planned| as_expected(planned, table)).unwrap_or_default(),
-            study: self.started.experiment.clone(),
+            study: self.study(),
             runs: self.counts,
             others: self.other_runs(&definition, table)?,
             spread: spread.rows(&definition, &basis, admitted)?,
         })
+    }
+
+    /// What its study is called: of a program, the name that was given to it.
+    fn study(&self) -> String {
+        match (self.started.experiment.as_str(), self.started.name()) {
+            (PROGRAM, Some(name)) => name.to_owned(),
+            (PROGRAM, None) => "this program".to_owned(),
+            (experiment, _) => experiment.to_owned(),
+        }
     }
 
     /// How a figure stands to a plan, before its deviations are known, and what the plan of the run expects of it.

@@ -28,16 +28,31 @@ impl FigureSearch {
         let FigureSearch { standing, deviations, expected, as_expected, others, spread, .. } = self;
         let line = |text: String, details: Vec<String>| SearchLine { text, details };
         let deviations = deviations.iter().map(|it| printable(&it.to_string(), SHOWN)).collect();
-        let expected = expected.map(|direction| {
+        let expected = expected.filter(|_| !as_expected.is_empty()).map(|direction| {
             line(format!("expected: {}", direction.as_str()), as_expected.clone())
         });
         let spread = (!spread.is_empty()).then(|| line(spread_text(spread), spread_rows(spread)));
         [Some(line(standing.text(), deviations)), expected]
             .into_iter()
             .flatten()
-            .chain([line(runs_text(&self.study, self.runs), others.iter().map(run_text).collect())])
+            .chain([line(
+                runs_text(&self.study, self.runs),
+                others.iter().map(|of| self.run_text(of)).collect(),
+            )])
             .chain(spread)
             .collect()
+    }
+
+    fn run_text(&self, of: &StudyRun) -> String {
+        let day: String = of.began.to_string().chars().take(10).collect();
+        let values = of.values.as_deref().unwrap_or("not computed");
+        let this = Some("this run").filter(|_| of.run == self.run);
+        let kind = Some(of.kind.as_str()).filter(|kind| !kind.is_empty());
+        let differs = of.differs.iter().map(String::as_str);
+        let about: Vec<&str> = this.into_iter().chain(differs).chain(kind).collect();
+        let about =
+            if about.is_empty() { String::new() } else { format!(" ({})", about.join("; ")) };
+        printable(&format!("{} {day}: {values}{about}", of.run.short(8)), SHOWN)
     }
 }
 
@@ -58,22 +73,13 @@ fn runs_text(study: &str, runs: StudyRuns) -> String {
     let apart = if apart.is_empty() {
         String::new()
     } else {
-        format!("; apart from them, {}", apart.join(", "))
+        format!("; not counted: {}", apart.join(", "))
     };
     let unreadable = match unreadable {
         0 => String::new(),
         damaged => format!("; {} cannot be read", count_of(damaged, "run")),
     };
     format!("{counted}{apart}{unreadable}")
-}
-
-fn run_text(of: &StudyRun) -> String {
-    let day: String = of.began.to_string().chars().take(10).collect();
-    let values = of.values.as_deref().unwrap_or("not computed");
-    let mut about: Vec<&str> = of.differs.iter().map(String::as_str).collect();
-    about.extend(Some(of.kind.as_str()).filter(|kind| !kind.is_empty()));
-    let about = if about.is_empty() { String::new() } else { format!(" ({})", about.join("; ")) };
-    printable(&format!("{} {day}: {values}{about}", of.run.short(8)), SHOWN)
 }
 
 fn spread_text(rows: &[SpreadRow]) -> String {

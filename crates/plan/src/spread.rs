@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use retold::check::{CheckError, check};
+use retold::counted::count_of;
 use retold::decide::{Again, AgainError, Choices, ParserParams, RegisteredParser, Selection};
 use retold::decided::{JoinedDecision, decisions_of};
 use retold::exchange::{AcceptedRun, accepted_about};
@@ -61,6 +62,8 @@ struct MadeAgain {
     /// For the decisions in force: a log with a run of them, if it is not in the run's own log.
     beside: Option<Log>,
     accepted: Option<RunId>,
+    /// How many decisions there are with the names that count, by these.
+    counts: BTreeMap<String, u64>,
 }
 
 impl SpreadOf<'_> {
@@ -94,13 +97,18 @@ impl SpreadOf<'_> {
                 made.by.iter().filter(|(name, _)| is_behind(name)).flat_map(|(_, by)| by).collect();
             let by: Vec<&str> = by.into_iter().map(String::as_str).collect();
             let by = by.join(", ");
-            // The same parser may be admitted and have decided.
-            if by.is_empty() || !known.insert(by.clone()) {
+            // A parser that the plan admits may have decided already.
+            let is_parser = matches!(decisions, OtherDecisions::Parser(_));
+            if by.is_empty() || !known.insert(by.clone()) && is_parser {
                 continue;
             }
             let by = match decisions {
                 OtherDecisions::Recorded => format!("{by}, as recorded"),
-                OtherDecisions::Accepted(run) => format!("{by}, accepted in run {}", run.short(8)),
+                OtherDecisions::Accepted(run) => {
+                    let counts = made.counts.iter().filter(|(name, _)| is_behind(name));
+                    let count = count_of(counts.map(|(_, count)| count).sum(), "decision");
+                    format!("{by}, {count} accepted in run {}", run.short(8))
+                }
                 OtherDecisions::Parser(_) => format!("{by}, as the plan admits"),
             };
             if let Some(table) = self.table(figure, basis, &decisions, made, &accepted)? {
@@ -216,6 +224,7 @@ impl MadeAgain {
     fn accept(&mut self, joined: JoinedDecision) {
         let (by, details) = (&joined.made.by, &joined.made.details);
         self.by.entry(by.decides().to_owned()).or_default().insert(by.made_by());
+        *self.counts.entry(by.decides().to_owned()).or_default() += 1;
         // A study decides about the first choice.
         if details.choice.unwrap_or(0) > 0 {
             return;

@@ -88,12 +88,17 @@ pub(super) fn register(
         models: file.models,
         calls: planned.calls(),
     };
+    let name = plan_name(config);
     let log = log_to_record(None, global)?;
     let registered = RegisteredPlan::of_study(log.reader()?.as_mut(), &plan.study)?;
     let known = registered.into_iter().rfind(|(_, known)| *known == plan).map(|(run, _)| run);
     let run = match known {
         Some(run) => run,
-        None => store(&plan, &log)?.0,
+        None => {
+            let run = new_run_id()?;
+            plan.store(log.backend().as_ref(), (run, &name), clock::now())?;
+            run
+        }
     };
     let head = head_of(&log, run)?;
     if output.is_json() {
@@ -109,7 +114,7 @@ pub(super) fn register(
     }
     let shown = run.short(8);
     let stored = match known {
-        None => format!("registered as run {run}, head {}", head.hash),
+        None => format!("registered as {}, run {run}, head {}", printable(&name, 100), head.hash),
         Some(_) => format!("run {run} is this plan already, head {}", head.hash),
     };
     let model = started.model_note();
@@ -219,11 +224,10 @@ fn planned_figures(
     Ok((figures, all))
 }
 
-/// Writes a plan to the log.
-fn store(plan: &RegisteredPlan, log: &Log) -> Result<(RunId, Head), CliError> {
-    let run = new_run_id()?;
-    let head = plan.store(log.backend().as_ref(), run, clock::now())?;
-    Ok((run, head))
+/// The name of the plan of a config.
+fn plan_name(config: &Path) -> String {
+    let stem = config.file_stem().map(|stem| stem.to_string_lossy());
+    format!("{}-plan", stem.unwrap_or_default())
 }
 
 /// The end of the plan's run.

@@ -89,10 +89,10 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let ids: Vec<RunId> = selected.iter().map(|of| of.run).collect();
     let without_others = |error| gate::without_others(error, &ids);
     let tables = of_any.tables(&selected, global).map_err(without_others)?;
-    let searches = searches(&selected, &tables, global).map_err(without_others)?;
     let deciders = decider_differences(&selected).map_err(without_others)?;
     let parts = selected.iter().map(|selected| part(selected, &prices, global));
     let parts = parts.collect::<Result<Vec<_>, CliError>>().map_err(without_others)?;
+    let searches = searches(&selected, &tables, global).map_err(without_others)?;
     let simulated = parts.iter().any(|part| part.summary.started.is_simulated());
     let texts = texts.then(|| read_texts(&selected)).transpose()?;
     let page = ReportPage { runs: parts, tables, searches, deciders, texts };
