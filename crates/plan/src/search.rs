@@ -67,6 +67,14 @@ enum PlanOfRun {
     Here { run: RunId, plan: Box<RegisteredPlan> },
 }
 
+/// A plan of the study of a run.
+struct StudyPlan {
+    run: RunId,
+    plan: RegisteredPlan,
+    /// Whether it was registered before the run began.
+    is_earlier: bool,
+}
+
 /// A run beside its plan and beside the other runs of its study.
 pub struct RunSearch<'a> {
     log: &'a Log,
@@ -74,8 +82,8 @@ pub struct RunSearch<'a> {
     studies: &'a Studies,
     started: RunStarted,
     plan: PlanOfRun,
-    /// The plans of the study, and whether each was registered before the run began.
-    others: Vec<(RunId, RegisteredPlan, bool)>,
+    /// The plans of the study, in the order in which they were registered.
+    plans: Vec<StudyPlan>,
     /// What deviates whatever the figure is.
     deviations: Vec<Deviation>,
     makers: RunDecisionMakers,
@@ -131,18 +139,19 @@ impl<'a> RunSearch<'a> {
         let place = |of: RunId| runs.iter().position(|(head, _)| head.run == of);
         let own = place(run);
         let is_before = |of: RunId| place(of) < own;
-        let mut others = Vec::new();
+        let mut plans: Vec<StudyPlan> = Vec::new();
         for (head, of) in &runs {
             let plan = RegisteredPlan::of(of).filter(|plan| plan.study == started.experiment);
-            others.extend(plan.map(|plan| (head.run, plan, is_before(head.run))));
+            let (run, is_earlier) = (head.run, is_before(head.run));
+            plans.extend(plan.map(|plan| StudyPlan { run, plan, is_earlier }));
         }
         let makers = RunDecisionMakers::read(&mut reader, run)?;
         let mut deviations = Vec::new();
         let plan = match NamedPlan::of(&started) {
             None => PlanOfRun::None,
-            Some(named) => match others.iter().find(|(run, ..)| *run == named.run) {
+            Some(named) => match plans.iter().find(|of| of.run == named.run) {
                 None => PlanOfRun::Elsewhere(named.run),
-                Some((plan_run, plan, is_earlier)) => {
+                Some(StudyPlan { run: plan_run, plan, is_earlier }) => {
                     let head =
                         place(named.run).and_then(|at| runs.get(at)).map(|(head, _)| head.head);
                     if head != Some(named.head) || !is_earlier {
@@ -170,7 +179,7 @@ impl<'a> RunSearch<'a> {
             studies,
             started,
             plan,
-            others,
+            plans,
             deviations,
             makers,
             same_study,
@@ -238,11 +247,13 @@ impl<'a> RunSearch<'a> {
             },
             PlanOfRun::None => {
                 let mut with_it =
-                    self.others.iter().filter(|(_, plan, _)| plan.hypothesis(figure).is_some());
+                    self.plans.iter().filter(|of| of.plan.hypothesis(figure).is_some());
                 match with_it.next() {
                     None => exploratory("no plan of it was registered".to_owned()),
-                    Some((run, _, false)) => (Standing::BeforePlan { plan: *run }, None),
-                    Some((run, _, true)) => exploratory(format!(
+                    Some(StudyPlan { run, is_earlier: false, .. }) => {
+                        (Standing::BeforePlan { plan: *run }, None)
+                    }
+                    Some(StudyPlan { run, .. }) => exploratory(format!(
                         "the run names no plan, though plan {} has this figure",
                         run.short(8)
                     )),

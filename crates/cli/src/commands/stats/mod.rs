@@ -54,8 +54,9 @@ use retold_plan::{BEYOND_THE_LOG, FigureSearch};
 /// Of a damaged run, the events before the damage are counted (exit code 1).
 ///
 /// With --json, the object of one run is the one that the page of `retold serve` has under
-/// /run/RUN/stats as `stats`, with `experiment`, `outcome`, `simulated` and `figures`. Several runs
-/// are `runs`, beside `figures` and `deciders`, the names that different parsers decided.
+/// /run/RUN/stats as `stats`, with `experiment`, `outcome`, `simulated` and `figures`, and in `search` what else there is to
+/// figures that were named or planned. Several runs are `runs`, beside `figures` and `deciders`, the names that different
+/// parsers decided.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A run (first digits of its id, its name, or `latest`), a recording's file or a file of
