@@ -189,8 +189,8 @@ fn kinds(place: &Place, run: &str) -> Vec<String> {
 /// The last run of an experiment.
 fn last_run_of(place: &Place, experiment: &str) -> String {
     let (log, _) = place.json("log");
-    let runs = log["runs"].as_array().unwrap().iter().rev();
-    let run = runs.filter(|run| run["experiment"] == experiment).next().unwrap();
+    let mut runs = log["runs"].as_array().unwrap().iter().rev();
+    let run = runs.find(|run| run["experiment"] == experiment).unwrap();
     run["run"].as_str().unwrap().to_owned()
 }
 
@@ -203,7 +203,7 @@ fn a_run_that_stopped_and_what_was_done_with_it_meanwhile_are_named() {
             "check RUN --decisions one.jsonl --name remark@1 --function f --accept",
             &["looked_before_end"],
         ),
-        ("fork RUN -q --max-tokens 400", &["looked_before_end"]),
+        ("fork RUN -q --set samples=2", &["looked_before_end"]),
     ] {
         let place = Place::new();
         // Facts come once all is answered, and decisions with each answer.
@@ -360,7 +360,7 @@ fn tries_are_counted_and_figures_without_a_plan_are_exploratory() {
     let differs: Vec<&Value> = others.iter().map(|run| &run["differs"]).collect();
     assert_eq!(differs, [&json!([]), &json!(["samples 2"]), &json!([]), &json!(["samples 4"])]);
     let said = place.run(&format!("stats {planned}"));
-    let mut shown = place.shown(&format!("stats {planned}"), &said);
+    let mut shown = place.shown("stats RUN", &said).replace(&planned, "RUN");
     for run in place.json("log").0["runs"].as_array().unwrap() {
         shown = shown.replace(&run["run"].as_str().unwrap()[..8], "RUN");
         shown = shown.replace(&run["started"].as_str().unwrap()[..10], "DAY");
