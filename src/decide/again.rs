@@ -11,13 +11,14 @@ use super::{
     UndecidedAnswer, filter,
 };
 use crate::content::Content;
-use crate::event::{DecisionMade, FILTER, is_reported_by};
+use crate::event::{DecisionDetails, DecisionMade, FILTER, is_reported_by};
 use crate::id::{CallPath, RunId};
 use crate::log::{EventFault, LogError, Reader};
 use crate::model::Unreadable;
 use crate::parse::registry::RegistryError;
 use crate::parse::{AnyParser, ParserSpec, Parsers};
 use crate::prompt::Request;
+use crate::run::OtherDecision;
 
 /// The most answers that are decided about together, and the most bytes of them (unless a single
 /// answer is longer).
@@ -104,6 +105,19 @@ pub struct RevisedDecision {
     pub by: ParserSpec,
     /// The new decision.
     pub now: AnswerDecision,
+}
+
+impl RevisedDecision {
+    /// The new decision for a dry run, if it is not the recorded one. An answer without a decision has none to replace.
+    pub fn other(&self) -> Option<OtherDecision> {
+        let RevisedDecision { answer, now, .. } = self;
+        let (_, recorded) = answer.decision.as_ref()?;
+        let DecisionDetails { choice: _, reasoning, value, warnings } = &recorded.details;
+        let is_same = (&recorded.by.method, value, reasoning, warnings)
+            == (&now.method, &now.value, &now.reasoning, &now.warnings);
+        let AnswerDecision { method, value, reasoning, warnings, .. } = now.clone();
+        (!is_same).then_some(OtherDecision { method, value, reasoning, warnings })
+    }
 }
 
 /// The answers that were left alone.

@@ -96,6 +96,9 @@ pub const EXCHANGES: &str = "exchanges";
 /// The experiment name of runs of decisions that were accepted about the answers of another run.
 pub const DECISIONS: &str = "decisions";
 
+/// The experiment name of runs in which nothing happens but that a plan is registered.
+pub const PLAN: &str = "plan";
+
 /// The setting that a run's name is recorded as.
 pub const RUN_NAME: &str = "name";
 
@@ -120,9 +123,9 @@ impl RunStarted {
     }
 
     /// Whether an experiment was executed, whose questions declare what their prompts were made from: in
-    /// contrast to a program's run, an import of exchanges, or accepted decisions.
+    /// contrast to a program's run, an import of exchanges, accepted decisions, or a plan.
     pub fn is_of_experiment(&self) -> bool {
-        ![PROGRAM, EXCHANGES, DECISIONS].contains(&&*self.experiment)
+        ![PROGRAM, EXCHANGES, DECISIONS, PLAN].contains(&&*self.experiment)
     }
 
     /// The name that is recorded with the run: the one that its program was given, or that of a study's output folder.

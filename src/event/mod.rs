@@ -46,8 +46,8 @@ pub(crate) use kinds::lane_of;
 pub use kinds::{
     AnswerReused, AttemptDetails, AttemptFailed, BodyPart, BodySide, ClientLeft, DECISIONS,
     DecisionDetails, DecisionMade, EXCHANGES, Event, EventsLost, FactOccurred, ForkedFrom,
-    LookedAt, MarkRecorded, PROGRAM, RUN_NAME, RequestSent, ResponseDetails, ResponseReceived,
-    RunResumed, RunStarted, SharedFailure,
+    LookedAt, MarkRecorded, PLAN, PROGRAM, RUN_NAME, RequestSent, ResponseDetails,
+    ResponseReceived, RunResumed, RunStarted, SharedFailure,
 };
 pub(crate) use labels::named_lane;
 pub use labels::{

@@ -179,22 +179,42 @@ impl AcceptedRun {
         let (digest, root) = (self.outcome.digest(), self.scratch.events_root());
         let finished = RunFinished::new(RunOutcome::Finished, digest, root);
         self.event(&Event::RunFinished(finished.clone()), None)?;
-        let log = self.scratch.finish()?;
-        let _lease = backend.lease(self.run)?;
-        let (mut reader, mut committer) = (log.reader()?, backend.committer()?);
-        append(
-            reader.as_mut(),
-            self.run,
-            Head::START,
-            self.run,
-            committer.as_mut(),
-            |event, _| Ok(event),
-        )?;
-        committer.flush()?;
+        store_scratch(self.scratch, self.run, backend)?;
         Ok(self.run)
     }
 }
 
+/// Adds a run that was put together to a log: all of it or nothing. Returns its head.
+fn store_scratch(scratch: Scratch, run: RunId, backend: &dyn Backend) -> Result<Head, LogError> {
+    let head = scratch.head();
+    let log = scratch.finish()?;
+    let _lease = backend.lease(run)?;
+    let (mut reader, mut committer) = (log.reader()?, backend.committer()?);
+    append(reader.as_mut(), run, Head::START, run, committer.as_mut(), |event, _| Ok(event))?;
+    committer.flush()?;
+    Ok(head)
+}
+
+/// Adds a run that has a beginning and an end, and nothing between them, such as a plan. Returns its head.
+///
+/// # Errors
+/// [`LogError`].
+pub fn store_statement(
+    backend: &dyn Backend,
+    run: RunId,
+    time: Time,
+    started: RunStarted,
+) -> Result<Head, LogError> {
+    let mut scratch = Scratch::new(run);
+    let started = NewEvent::from_event(&Event::RunStarted(started), time, None);
+    scratch.add(scratch.link(started.map_err(senseless)?))?;
+    let digest = OutcomeHasher::default().digest();
+    let finished = RunFinished::new(RunOutcome::Finished, digest, scratch.events_root());
+    let finished = NewEvent::from_event(&Event::RunFinished(finished), time, None);
+    scratch.add(scratch.link(finished.map_err(senseless)?))?;
+    store_scratch(scratch, run, backend)
+}
+
 fn senseless(error: CanonicalError) -> LogError {
-    LogError::failure("the decisions", error)
+    LogError::failure("the run", error)
 }

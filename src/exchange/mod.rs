@@ -5,7 +5,7 @@
 //! - [`import_recording`]: adds a recording to a log, checked link by link, all or nothing.
 //! - [`rescue_run`]: what is left of a damaged run, as a new run.
 //! - [`LineWriter`], [`LineReader`]: the lines of a recording, for whoever keeps them elsewhere.
-//! - [`AcceptedRun`]: decisions that were made again, as a run of their own.
+//! - [`AcceptedRun`]: decisions that were made again, as a run of their own; [`store_statement`]: a run that only states something.
 //! - [`export_exchanges`], [`read_exchanges`]: requests and answers alone, one per line.
 //! - [`Collector`]: a run that is put together from a file of any format.
 
@@ -28,7 +28,7 @@ mod stash;
 
 pub(crate) use accepted_chain::AcceptedChain;
 pub use accepted_chain::{accepted_about, decides_about};
-pub use accepted_run::{AcceptedDecision, AcceptedRun, DECISIONS};
+pub use accepted_run::{AcceptedDecision, AcceptedRun, DECISIONS, store_statement};
 pub use collected_run::{CollectedRun, Collector};
 pub use error::ImportError;
 pub use exchanges::{EXCHANGES, Exchanges, ExportedExchanges, export_exchanges, read_exchanges};

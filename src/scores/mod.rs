@@ -3,10 +3,12 @@
 //! - [`Scorer`]: who decides, and under which name;
 //! - [`Score`]: one decision, with the answer that it is about; [`Scores`]: those of one scorer, each answer once;
 //! - [`Scores::accept`]: adds them to a run of accepted decisions, all of them or none; [`Scores::compare`]: with the
-//!   decisions of the same name that are in force.
+//!   decisions of the same name that are in force;
+//! - [`accept_revised`]: the same for decisions that parsers made again.
 
 mod compared;
 mod error;
+mod revised;
 #[cfg(test)]
 mod tests;
 
@@ -16,6 +18,7 @@ use serde_json::{Map, Value, json};
 
 pub use self::compared::{ComparedScores, ScoreFlip};
 pub use self::error::ScoreError;
+pub use self::revised::{accept_revised, revised_name};
 use crate::decide::{RecordedAnswer, each_answer};
 use crate::event::{DecidedBy, DecisionDetails, FUNCTION, JUDGE, PERSON};
 use crate::exchange::{AcceptedDecision, AcceptedRun};

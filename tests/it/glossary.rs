@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Words that mean something particular here, as the help of commands has them, and as the glossary lists them.
-const OURS: [(&str, &str); 44] = [
+const OURS: [(&str, &str); 45] = [
     ("accepted", "accepted"),
     ("answer", "request, answer"),
     ("attempt", "attempt"),
@@ -37,6 +37,7 @@ const OURS: [(&str, &str); 44] = [
     ("parser", "parser"),
     ("participant", "participant"),
     ("persona", "persona"),
+    ("plan", "plan"),
     ("proof", "proof"),
     ("recording", "recording"),
     ("redaction", "redaction"),

@@ -43,8 +43,8 @@ pub use picture::{
 pub use recorded::FigureRow;
 pub use share::clopper_pearson;
 pub use table::{
-    ClusteringUsed, ComparedGroups, CountTable, FigureFinding, FigureGroup, FigureRun, FigureStudy,
-    FigureTable, FiguresError, GroupValue, JudgeAgreement, LeadingTables, SIMULATED_VERDICTS,
-    ValueChange, figure_tables, leading_tables, natural_order,
+    ClusteringUsed, ComparedGroups, CountTable, FigureBasis, FigureFinding, FigureGroup, FigureRun,
+    FigureStudy, FigureTable, FiguresError, GroupValue, JudgeAgreement, LeadingTables,
+    SIMULATED_VERDICTS, ValueChange, figure_tables, leading_tables, natural_order,
 };
 pub use value_counts::ValueCount;

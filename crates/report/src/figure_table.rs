@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use retold::counted::group_digits;
 use retold_figures::FigureTable;
+use retold_plan::{FigureSearch, SearchLine};
 
 use crate::MOST_GROUPS;
 use crate::draw_error::DrawError;
@@ -11,12 +12,13 @@ use crate::figure_picture::figure_svg;
 use crate::html::{TABLE_END, begin_table, escape};
 use crate::plot::PictureSize;
 
-/// A figure as a picture and as a table, with the differences between its groups. `runs` are the runs as they are typed.
+/// A figure as a picture and as a table, with the differences between its groups and what else there is to it. `runs` are the runs as they are typed.
 ///
 /// # Errors
 /// If the picture cannot be drawn.
 pub(crate) fn html(
     table: &FigureTable,
+    search: Option<&FigureSearch>,
     number: usize,
     runs: &str,
     page: &mut String,
@@ -62,6 +64,9 @@ pub(crate) fn html(
         let _ = writeln!(page, "<li>{}</li>", escape(&said, 600));
     }
     page.push_str("</ul>\n");
+    if let Some(search) = search {
+        write_search(search, page);
+    }
     let of = [(table.groups.len(), "groups"), (table.differences.len(), "differences")];
     let of = of.iter().filter(|(all, _)| *all > MOST_GROUPS);
     let of: Vec<String> = of
@@ -77,6 +82,24 @@ pub(crate) fn html(
         );
     }
     Ok(())
+}
+
+/// What else there is to a figure, as a list of lists.
+fn write_search(search: &FigureSearch, page: &mut String) {
+    page.push_str("<ul class=sampled>\n");
+    for SearchLine { text, details } in search.lines() {
+        // Writing to a string cannot fail, here and below.
+        let _ = write!(page, "<li>{}", escape(&text, 600));
+        if !details.is_empty() {
+            page.push_str("<ul>");
+            for detail in details {
+                let _ = write!(page, "<li>{}</li>", escape(&detail, 600));
+            }
+            page.push_str("</ul>");
+        }
+        page.push_str("</li>\n");
+    }
+    page.push_str("</ul>\n");
 }
 
 /// The picture, with its numbers as CSV.

@@ -31,6 +31,7 @@ mod time_span;
 use retold::decided::DeciderDifference;
 use retold_figures::FigureTable;
 use retold_figures::agreement::PairedRaters;
+use retold_plan::FigureSearch;
 use retold_study::charts::Chart;
 
 pub use agreement_picture::{agreement_file, agreement_svg};
@@ -77,6 +78,8 @@ pub struct ReportPage {
     pub runs: Vec<RunPart>,
     /// The figures of the runs, which come first.
     pub tables: Vec<FigureTable>,
+    /// What else there is to the figures of one run, in their order.
+    pub searches: Vec<FigureSearch>,
     /// The names under which the runs have decisions of different parsers.
     pub deciders: Vec<DeciderDifference>,
     /// The prompts and answers of the runs, if they are part of the page.

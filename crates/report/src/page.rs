@@ -6,6 +6,7 @@ use retold::counted::count_of;
 use retold::escaping::printable;
 use retold::event::PROGRAM;
 use retold::id::Time;
+use retold_plan::BEYOND_THE_LOG;
 
 use crate::draw_error::DrawError;
 use crate::html::{escape, escape_lines};
@@ -117,8 +118,12 @@ impl ReportPage {
         for difference in &self.deciders {
             let _ = writeln!(page, "<p class=banner>{}.</p>", escape(&difference.text(), 1_000));
         }
-        for (table, number) in self.tables.iter().zip(1..) {
-            figure_table::html(table, number, &self.names(), page)?;
+        let searches = self.searches.iter().map(Some).chain(std::iter::repeat(None));
+        for ((table, search), number) in self.tables.iter().zip(searches).zip(1..) {
+            figure_table::html(table, search, number, &self.names(), page)?;
+        }
+        if !self.searches.is_empty() {
+            let _ = writeln!(page, "<p>{}.</p>", escape(BEYOND_THE_LOG, 400));
         }
         self.runs.iter().for_each(|part| decisions::write_counts(&part.summary, page));
         Ok(())

@@ -1,8 +1,9 @@
 //! What came out of recorded runs: their figures.
 
 use retold::id::RunId;
-use retold::log::Reader;
-use retold_figures::{CountTable, FigureTable, leading_tables};
+use retold::log::{Log, Reader};
+use retold_figures::{CountTable, FigureTable, FiguresError, figure_tables, leading_tables};
+use retold_plan::{BEYOND_THE_LOG, FigureSearch, RunSearch, SearchLine, planned_figures};
 use retold_report::{PictureSize, figure_svg};
 use retold_study::figures::figure_run;
 use retold_study::studies::Studies;
@@ -11,13 +12,26 @@ use serde_json::Value;
 
 use crate::job_error::JobError;
 
-/// The figures that a run leads with, the same as `retold stats` prints.
+/// The figures that a run leads with, the same as `retold stats` prints: those of its plan, if it names one.
 pub(crate) fn run_figures(
     studies: &Studies,
     reader: &mut dyn Reader,
     run: RunId,
 ) -> Result<Vec<FigureTable>, JobError> {
+    let planned = planned_figures(reader, &[run])?;
     let mut runs = [figure_run(studies, run.short(8), run, reader)?];
+    if !planned.is_empty() {
+        let mut tables = Vec::new();
+        for figure in &planned {
+            match figure_tables(&mut runs, std::slice::from_ref(figure), studies.parsers()) {
+                Ok(found) => tables.extend(found),
+                // What a judge decides may not be there yet.
+                Err(FiguresError::Source(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        return Ok(tables);
+    }
     Ok(leading_tables(&mut runs, studies.parsers())?.tables)
 }
 
@@ -41,6 +55,22 @@ pub(crate) fn compared_figures(
 pub(crate) const NO_FIGURES: &str =
     "No figure is suggested: a run needs decisions that are numbers or a few names.";
 
+/// What else there is to figures of a run; none of a run that belongs to no study.
+pub(crate) fn searches(
+    studies: &Studies,
+    log: &Log,
+    run: RunId,
+    figures: &[FigureTable],
+) -> Result<Vec<FigureSearch>, JobError> {
+    match RunSearch::read(log, run, studies)? {
+        Some(search) => Ok(figures
+            .iter()
+            .map(|table| search.figure(table))
+            .collect::<Result<Vec<FigureSearch>, _>>()?),
+        None => Ok(Vec::new()),
+    }
+}
+
 /// The figures of a run as a page shows them.
 #[derive(Serialize, Default)]
 pub(crate) struct FiguresView {
@@ -51,6 +81,8 @@ pub(crate) struct FiguresView {
     figures_end: Option<u64>,
     /// How many values each has, in place of the values: nobody has asked yet what has come out of a run that goes on.
     counts_so_far: Option<Vec<[String; 2]>>,
+    /// What no log shows of how figures came about, or why it is not known.
+    beyond: Option<String>,
 }
 
 /// A table of a figure, with how people read it.
@@ -82,6 +114,8 @@ struct FigureTableText {
     difference_headings: [&'static str; 5],
     difference_rows: Vec<[String; 5]>,
     notes: Vec<String>,
+    /// What else there is to it.
+    search: Vec<SearchLine>,
 }
 
 /// Counts behind a picture.
@@ -99,6 +133,7 @@ impl FiguresView {
             no_figures: figures.is_empty().then(|| NO_FIGURES.to_owned()),
             figures_end: end,
             counts_so_far: None,
+            beyond: None,
         }
     }
 
@@ -108,6 +143,21 @@ impl FiguresView {
             figures.iter().filter_map(|table| Some([table.title(), table.counts_so_far()?]));
         let counts_so_far = Some(counts.collect());
         FiguresView { counts_so_far, figures_end: end, ..FiguresView::default() }
+    }
+
+    /// The same with what else there is to each.
+    pub(crate) fn with_searches(mut self, searches: &[FigureSearch]) -> Self {
+        for (figure, search) in self.figures.iter_mut().zip(searches) {
+            figure.shown.search = search.lines();
+        }
+        self.beyond = (!searches.is_empty()).then(|| BEYOND_THE_LOG.to_owned());
+        self
+    }
+
+    /// The same with the reason why nothing else is known of them.
+    pub(crate) fn without_searches(mut self, why: &JobError) -> Self {
+        self.beyond = Some(format!("no plan and no other run was looked at: {why}"));
+        self
     }
 
     /// Why there are no figures.
@@ -146,6 +196,7 @@ impl FigureTableView {
                 .map(|it| table.difference_cells(it))
                 .collect(),
             notes: table.notes(),
+            search: Vec::new(),
         };
         FigureTableView { table, shown }
     }

@@ -24,4 +24,6 @@ pub(crate) enum JobError {
     Rows(#[from] RowsError),
     #[error(transparent)]
     Figures(#[from] FiguresError),
+    #[error(transparent)]
+    Plan(#[from] retold_plan::SearchError),
 }

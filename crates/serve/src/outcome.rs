@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use retold::decided::{DecisionAbout, JoinedDecision, decisions_about};
 use retold::id::{CallPath, RunId, Seq};
-use retold::log::{EndedReader, LogError, Reader, RunHead};
+use retold::log::{EndedReader, Log, LogError, Reader, RunHead};
 
 use crate::decision_columns::DecisionColumns;
-use crate::figures::{FiguresView, run_figures};
+use crate::figures::{FiguresView, run_figures, searches};
 use crate::job::JobState;
 use crate::question_columns::QuestionPlaces;
 use crate::question_news::DecisionNews;
@@ -33,10 +33,26 @@ impl Site {
             let mut reader = site.reader_to(&head, end)?;
             run_figures(&site.studies, reader.as_mut(), run)
         });
-        let end = (end < last).then_some(end.0);
+        let until = (end < last).then_some(end.0);
         match computed {
-            JobState::Done(figures) if shows_values => (FiguresView::new(&figures, end), true),
-            JobState::Done(figures) => (FiguresView::counts_so_far(&figures, end), true),
+            JobState::Done(figures) if !shows_values => {
+                (FiguresView::counts_so_far(&figures, until), true)
+            }
+            JobState::Done(figures) => {
+                let view = FiguresView::new(&figures, until);
+                // They are shown before what else there is to them is known.
+                let site = self.clone();
+                let searched = self.searched.stand((run, end, runs), move |_| {
+                    let log = Log::new(site.source.backend()?);
+                    let log = if end < last { log.as_of(run, end) } else { log };
+                    searches(&site.studies, &log, run, &figures)
+                });
+                match searched {
+                    JobState::Done(found) => (view.with_searches(&found), true),
+                    JobState::Failed(why) => (view.without_searches(&why), true),
+                    JobState::Running(_) => (view, false),
+                }
+            }
             JobState::Failed(why) => (FiguresView::unavailable(&why), true),
             JobState::Running(_) => (FiguresView::default(), false),
         }

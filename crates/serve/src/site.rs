@@ -17,6 +17,7 @@ use retold_archive::search::{Search, SearchError, terms};
 use retold_archive::{Damage, FindError, LogVersion, missing_end};
 use retold_figures::FigureTable;
 use retold_figures::agreement::RatedAnswers;
+use retold_plan::FigureSearch;
 use retold_study::parser_file::{FileDecision, ParserFile};
 use retold_study::studies::Studies;
 
@@ -62,6 +63,8 @@ pub struct Site {
     pub(crate) counted: Jobs<(RunId, Seq), RunTotals>,
     /// By run, the event up to which it is read, and the number of runs in the log, as the next.
     pub(crate) figured: Jobs<(RunId, Seq, usize), Vec<FigureTable>>,
+    /// What else there is to them.
+    pub(crate) searched: Jobs<(RunId, Seq, usize), Vec<FigureSearch>>,
     pub(crate) in_force: Jobs<(RunId, Seq, usize), DecisionColumns>,
     pub(crate) rated: Jobs<(RunId, Seq, usize), RatedAnswers>,
     pub(crate) agreements: Jobs<AgreementKey, RunAgreement>,
@@ -132,6 +135,7 @@ impl Site {
             comparisons: Jobs::default(),
             counted: Jobs::default(),
             figured: Jobs::default(),
+            searched: Jobs::default(),
             in_force: Jobs::default(),
             rated: Jobs::keeping(MOST_RATED),
             agreements: Jobs::keeping(MOST_RATED),

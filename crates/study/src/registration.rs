@@ -127,6 +127,12 @@ pub trait Registration: Sync {
         ModelNames::default()
     }
 
+    /// The keys under which its settings say how many there are: participants, rounds, samples. A run with other values than
+    /// were planned has another n.
+    fn sizes(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// The name of its output folder, if it has one. The settings may lack the values that are
     /// drawn when a run begins.
     fn output_name(&self, settings: &ExperimentSettings) -> Option<String> {

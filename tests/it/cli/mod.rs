@@ -71,6 +71,7 @@ mod real_answers;
 mod recordings;
 mod refolds;
 mod refusals;
+mod registered;
 mod reported_again;
 mod reports;
 mod reports_as_pdf;

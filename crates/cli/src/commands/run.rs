@@ -98,6 +98,10 @@ pub(crate) struct Args {
     /// recorded as an event of the run: a figure that was looked at before the end is read differently.
     #[arg(long, conflicts_with_all = ["merge", "abandon"])]
     so_far: bool,
+    /// Record by a plan that `retold plan CONFIG --register` has written to the log: its run, as all runs are named. The run
+    /// names it, and `retold stats --figure` says what is not as planned.
+    #[arg(long, value_name = "PLAN", conflicts_with_all = ["resume", "merge", "abandon"])]
+    plan: Option<String>,
     #[command(flatten)]
     folder: FolderArgs,
     // Last, because clap puts everything that follows under its heading.
@@ -121,6 +125,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         cancel: cancels,
         until,
         so_far,
+        plan,
         folder,
     } = args;
     let mut named: Vec<PathBuf> = configs.into_iter().chain(config_file).collect();
@@ -161,6 +166,10 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         };
     }
     if named.len() > 1 {
+        if plan.is_some() {
+            return Err(CliError::usage("--plan is for one config, because a plan is of one")
+                .hint("run each config by itself, with its own plan"));
+        }
         let several = SeveralRuns {
             named,
             experiment,
@@ -192,7 +201,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         return pending.until(until, global)?.so_far(so_far).go(global, output);
     }
     let seat = None;
-    let recording = StudyRecording { config, study, model, log_limit, new, folder, seat, until };
+    let recording =
+        StudyRecording { config, study, model, log_limit, new, folder, seat, until, plan };
     recording_to_begin(recording, global)?.so_far(so_far).go(global, output)
 }
 

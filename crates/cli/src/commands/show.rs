@@ -35,6 +35,7 @@ use retold::model::NOT_READ;
 use retold::prompt::Request;
 use retold::run::{Report, RunRecord, Shortcomings};
 use retold_archive::{RunView, without_end};
+use retold_plan::{NamedPlan, RegisteredPlan};
 use retold_study::studies::Studies;
 use retold_wire::PROGRAM;
 
@@ -258,6 +259,8 @@ fn show_run(
     let lacking = if record.events <= MOST_COUNTED { Some(record.shortcomings()?) } else { None };
     let folded = if record.started.experiment == retold::exchange::EXCHANGES {
         Ok(Report::default())
+    } else if let Some(plan) = RegisteredPlan::of(&record.started) {
+        Ok(Report { json: json!(plan), text: plan.text(), ..Report::default() })
     } else if record.started.experiment == PROGRAM {
         Ok(program::report(&record.started))
     } else {
@@ -308,6 +311,9 @@ fn show_run(
         if !shards.is_empty() {
             object.set("merged_from", json!(shards));
         }
+        if let Some(plan) = NamedPlan::of(&started) {
+            object.set("plan", json!(plan.run));
+        }
         if let Some(lost) = &lost {
             object.set("lost", json!(lost));
         }
@@ -332,6 +338,9 @@ fn show_run(
     }
     if let Some(origin) = origin(&started) {
         let _ = writeln!(text, "{origin}");
+    }
+    if let Some(plan) = NamedPlan::of(&started) {
+        let _ = writeln!(text, "recorded by plan {}", plan.run.short(8));
     }
     if let Some(lost) = &lost {
         let _ = writeln!(text, "{}", lost_text(lost));

@@ -78,6 +78,12 @@ impl ModelArgs {
         ModelArgs { trust, ..ModelArgs::default() }
     }
 
+    /// Flags that name a model alone, as `--model` has it.
+    pub(crate) fn naming(model: Option<&str>, trust: bool) -> Result<Self, CliError> {
+        let model = model.map(ModelChoice::from_str).transpose().map_err(CliError::usage)?;
+        Ok(ModelArgs { model, trust, ..ModelArgs::default() })
+    }
+
     /// Applies the flags to the settings of a run. What follows from other settings is set between
     /// the flags that it depends on and those that override it.
     pub(crate) fn apply(

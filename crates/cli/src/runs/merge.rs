@@ -16,6 +16,7 @@ use retold::id::RunId;
 use retold::log::Log;
 use retold::model::RequestForm;
 use retold::run::{Mode, how_it_ended, latest_start};
+use retold_plan::NamedPlan;
 use retold_study::study::{SettingsOf, Study, StudySettings};
 
 /// A merge of the runs with these names. If the same runs were merged before, that run continues.
@@ -97,6 +98,9 @@ fn begin(
         ..RunStarted::new(experiment.clone(), *seed, recorded, model.clone())
     };
     global.studies.record_name(&mut started);
+    if let Some(plan) = NamedPlan::of(&first.started) {
+        plan.record(&mut started);
+    }
     let run = new_run_id()?;
     let mut pending = pending(log, run, started, settings, folder);
     pending.claims.extend(claim);

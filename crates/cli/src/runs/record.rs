@@ -14,10 +14,13 @@ use crate::runs::pending::PendingRun;
 use crate::runs::person::with_person;
 use crate::runs::session::StudyExecution;
 use crate::runs::unfinished::{self, StudyLease};
+use crate::select;
+use retold::escaping::printable;
 use retold::event::RunStarted;
 use retold::log::Log;
 use retold::model::{Answerer, Model};
 use retold::run::Mode;
+use retold_plan::{NamedPlan, RegisteredPlan};
 use retold_study::config::ModelKind;
 use retold_study::study::{SettingsOf, Study};
 
@@ -34,6 +37,8 @@ pub(crate) struct StudyRecording {
     pub(crate) seat: Option<Answerer>,
     /// The phase after which it stops; `None` if it goes on to its end.
     pub(crate) until: Option<String>,
+    /// The run of the plan by which it is recorded, as it was named.
+    pub(crate) plan: Option<String>,
 }
 
 /// A run that is about to be recorded.
@@ -63,6 +68,7 @@ pub(crate) struct PreparedRecording {
     flags: FolderArgs,
     folder: Option<OutputFolder>,
     until: Option<String>,
+    plan: Option<String>,
 }
 
 impl PreparedRecording {
@@ -77,6 +83,7 @@ impl PreparedRecording {
             folder: flags,
             seat,
             until,
+            plan,
         } = recording;
         let studies = global.studies;
         let until = match until {
@@ -123,6 +130,7 @@ impl PreparedRecording {
             flags,
             folder,
             until,
+            plan,
         })
     }
 
@@ -144,7 +152,11 @@ impl PreparedRecording {
             flags,
             folder,
             until,
+            plan,
         } = self;
+        if let Some(plan) = &plan {
+            named_plan(plan, log, &started, global)?.record(&mut started);
+        }
         let mut claims = Vec::new();
         if !new {
             let model = &started.model;
@@ -211,6 +223,31 @@ pub(crate) fn choose_folder(
         write_err(&format!("{first} is taken: the outputs of this run go to {chosen}\n"));
     }
     Ok((Some(folder), claim, flags.with_number(number)))
+}
+
+/// The plan in a log by which a run is recorded.
+fn named_plan(
+    name: &str,
+    log: &Log,
+    started: &RunStarted,
+    global: &Global,
+) -> Result<NamedPlan, CliError> {
+    let found = select::find(log, name, global)?;
+    let (run, head) = (found.run, found.head);
+    select::sound(log, run, "nothing was recorded")?;
+    let registered = RegisteredPlan::of(&select::run_start(log.reader()?.as_mut(), run)?);
+    let Some(plan) = registered else {
+        return Err(CliError::usage(format!("run {run} is not a plan"))
+            .hint("`retold plan CONFIG --register` registers one; `retold log` lists the runs"));
+    };
+    if plan.study != started.experiment {
+        return Err(CliError::usage(format!(
+            "run {run} is a plan of {}, and the config is of {}",
+            printable(&plan.study, 60),
+            started.experiment
+        )));
+    }
+    Ok(NamedPlan { run, head })
 }
 
 /// The first event for a run of a study.

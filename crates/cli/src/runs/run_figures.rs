@@ -1,16 +1,20 @@
 //! Figures that a user names, of any runs.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use crate::error::{CliError, write_err};
+use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::select::RunSelection;
 use retold::decided::{self, DeciderDifference, RunDeciders};
+use retold::id::RunId;
 use retold::log::CheckedReader;
+use retold::parse::Parsers;
 use retold_figures::{
     DefinitionError, FigureDefinition, FigureRun, FigureTable, FiguresError, FiguresFile,
     LeadingTables, figure_tables, leading_tables,
 };
+use retold_plan::{FigureSearch, RunSearch, SearchError, planned_figures};
 use retold_study::config::{load, read_text};
 use retold_study::figures::{RowsError, figure_run};
 
@@ -51,26 +55,103 @@ impl FiguresArgs {
         self.figure.is_empty() && self.figures.is_none()
     }
 
-    /// The figures of runs, each read as far as it goes: those that are named, or else those that the runs lead with.
+    /// The figures of runs, each read as far as it goes: those that are named, or else those of the plan by which the runs were
+    /// recorded, or else those that the runs lead with.
     pub(crate) fn tables(
         &self,
         runs: &[RunSelection],
         global: &Global,
     ) -> Result<Vec<FigureTable>, CliError> {
         let named = self.definitions()?;
-        let parsers = global.studies.parsers();
-        let readers = runs.iter().map(RunSelection::checked_reader);
-        let mut readers = readers.collect::<Result<Vec<CheckedReader>, CliError>>()?;
-        let mut of: Vec<FigureRun<'_>> = Vec::new();
-        for (selected, reader) in runs.iter().zip(&mut readers) {
-            let read = figure_run(global.studies, selected.run.short(8), selected.run, reader);
-            of.push(read.map_err(rows_error)?);
+        let planned = if self.is_empty() { planned(runs)? } else { Vec::new() };
+        if !planned.is_empty() {
+            return planned_tables(runs, &planned, global);
         }
-        let tables = match self.is_empty() {
-            true => leading_tables(&mut of, parsers).map(note_left_out),
-            false => figure_tables(&mut of, &named, parsers),
-        };
-        tables.map_err(figures_error)
+        match self.is_empty() {
+            true => tables_with(runs, global, |of, parsers| {
+                leading_tables(of, parsers).map(note_left_out)
+            }),
+            false => named_tables(runs, &named, global),
+        }
+    }
+}
+
+/// The figures of the plan by which runs were recorded; none if they have no plan in common.
+pub(crate) fn planned(runs: &[RunSelection]) -> Result<Vec<FigureDefinition>, CliError> {
+    let Some(first) = runs.first() else { return Ok(Vec::new()) };
+    let ids: Vec<RunId> = runs.iter().map(|selected| selected.run).collect();
+    // Runs in files of their own have no plan beside them.
+    let is_one_log =
+        runs.iter().all(|selected| Arc::ptr_eq(selected.log.backend(), first.log.backend()));
+    match is_one_log {
+        true => Ok(planned_figures(&mut first.checked_reader()?, &ids)?),
+        false => Ok(Vec::new()),
+    }
+}
+
+/// Planned figures. One whose values are not there yet, such as those of a judge, is named beside the output.
+fn planned_tables(
+    runs: &[RunSelection],
+    planned: &[FigureDefinition],
+    global: &Global,
+) -> Result<Vec<FigureTable>, CliError> {
+    let mut tables = Vec::new();
+    for figure in planned {
+        match named_tables(runs, std::slice::from_ref(figure), global) {
+            Ok(found) => tables.extend(found),
+            Err(error) if error.status == Status::Usage => {
+                write_err(&format!(
+                    "note: a planned figure has no values yet: {}\n",
+                    error.message
+                ));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(tables)
+}
+
+/// These figures of runs, each read as far as it goes.
+pub(crate) fn named_tables(
+    runs: &[RunSelection],
+    figures: &[FigureDefinition],
+    global: &Global,
+) -> Result<Vec<FigureTable>, CliError> {
+    tables_with(runs, global, |of, parsers| figure_tables(of, figures, parsers))
+}
+
+fn tables_with(
+    runs: &[RunSelection],
+    global: &Global,
+    tables: impl FnOnce(&mut [FigureRun<'_>], &Parsers) -> Result<Vec<FigureTable>, FiguresError>,
+) -> Result<Vec<FigureTable>, CliError> {
+    let readers = runs.iter().map(RunSelection::checked_reader);
+    let mut readers = readers.collect::<Result<Vec<CheckedReader>, CliError>>()?;
+    let mut of: Vec<FigureRun<'_>> = Vec::new();
+    for (selected, reader) in runs.iter().zip(&mut readers) {
+        let read = figure_run(global.studies, selected.run.short(8), selected.run, reader);
+        of.push(read.map_err(rows_error)?);
+    }
+    tables(&mut of, global.studies.parsers()).map_err(figures_error)
+}
+
+/// What else there is to the figures of one run; nothing of several, and nothing of one that belongs to no study.
+pub(crate) fn searches(
+    runs: &[RunSelection],
+    tables: &[FigureTable],
+    global: &Global,
+) -> Result<Vec<FigureSearch>, CliError> {
+    let [RunSelection { log, run }] = runs else { return Ok(Vec::new()) };
+    let search = RunSearch::read(log, *run, global.studies).map_err(search_error)?;
+    let Some(search) = search else { return Ok(Vec::new()) };
+    tables.iter().map(|table| search.figure(table).map_err(search_error)).collect()
+}
+
+fn search_error(error: SearchError) -> CliError {
+    match error {
+        SearchError::Log(error) => error.into(),
+        SearchError::Figures(error) => figures_error(error),
+        error => CliError::usage(error.to_string()),
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::error::CliError;
 use retold::escaping::printable;
-use retold::event::RunStarted;
+use retold::event::{PLAN, RunStarted};
 use retold::exchange::decides_about;
 use retold::id::RunId;
 use retold::prompt::canonical;
@@ -47,6 +47,10 @@ pub(crate) fn settings_of(
             "`retold check {of}` decides about those answers again, with --parser NAME@VERSION or with --parsers FILE; \
              the DecisionMade events of this run name their parser"
         )));
+    }
+    if started.experiment == PLAN {
+        return Err(CliError::usage("this run is a plan: there is no experiment to run")
+            .hint("`retold run CONFIG --plan RUN` records by it"));
     }
     if started.experiment == PROGRAM {
         return Err(CliError::usage(

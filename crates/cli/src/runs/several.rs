@@ -128,6 +128,7 @@ impl SeveralRuns {
             folder: self.folder,
             seat: None,
             until: self.until.clone(),
+            plan: None,
         }
     }
 

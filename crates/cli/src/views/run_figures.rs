@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use retold::decided::DeciderDifference;
 use retold_figures::{FigureKind, FigurePicture, FigureTable};
+use retold_plan::{FigureSearch, SearchLine};
 
 use crate::again::spell_commands;
 
@@ -17,8 +18,14 @@ pub(crate) fn decider_notes(differences: &[DeciderDifference]) -> String {
 
 /// Tables of figures, each with the differences between its groups. What comes from the log is inert in them.
 pub(crate) fn tables(tables: &[FigureTable]) -> String {
+    tables_with(tables, &[])
+}
+
+/// The same, each with what else there is to it, if that is known.
+pub(crate) fn tables_with(tables: &[FigureTable], searches: &[FigureSearch]) -> String {
     let mut text = String::new();
-    for table in tables {
+    let searches = searches.iter().map(Some).chain(std::iter::repeat(None));
+    for (table, search) in tables.iter().zip(searches) {
         let rows: Vec<Vec<String>> = std::iter::once(table.headings())
             .chain(table.groups.iter().map(|group| table.cells(group)))
             .collect();
@@ -42,6 +49,12 @@ pub(crate) fn tables(tables: &[FigureTable]) -> String {
         }
         for note in table.notes() {
             let _ = writeln!(text, "  {note}");
+        }
+        for SearchLine { text: line, details } in search.iter().flat_map(|search| search.lines()) {
+            let _ = writeln!(text, "  {line}");
+            for detail in details {
+                let _ = writeln!(text, "    {detail}");
+            }
         }
         text.push('\n');
     }

@@ -9,6 +9,7 @@ use crate::output::group_digits;
 use crate::runs::settings::settings_of;
 use crate::select;
 use retold::escaping::printable;
+use retold::event::PLAN;
 use retold::exchange::{DECISIONS, EXCHANGES};
 use retold::id::{RunId, Seq};
 use retold::log::Reader;
@@ -61,6 +62,7 @@ fn find(
         }
         EXCHANGES => Some("exchanges belong to no experiment"),
         DECISIONS => Some("accepted decisions are about another run, which may have one"),
+        PLAN => Some("nothing happens in a plan"),
         _ => None,
     };
     if let Some(why) = none {

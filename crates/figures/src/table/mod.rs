@@ -1,5 +1,6 @@
 //! A figure of recorded runs: its value in each group of calls, and the differences between groups.
 
+mod behind;
 mod changes;
 mod compared;
 mod count_table;
@@ -29,6 +30,7 @@ use retold::parse::Parsers;
 use retold::run::run_start;
 use serde::Serialize;
 
+pub use behind::FigureBasis;
 pub use changes::ValueChange;
 pub use count_table::CountTable;
 pub use finding::FigureFinding;

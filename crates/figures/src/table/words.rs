@@ -18,6 +18,9 @@ pub const SIMULATED_VERDICTS: &str =
 /// The longest name of a label that is shown.
 const LONGEST: usize = 60;
 
+/// How many groups a line has.
+const MOST_IN_A_LINE: usize = 4;
+
 impl FigureTable {
     /// The figure, as it is written down.
     pub fn title(&self) -> String {
@@ -32,6 +35,22 @@ impl FigureTable {
         let interval =
             first.interval.map(|interval| format!(" {}", ends(self.kind, interval, false)));
         Some(format!("{}{labels}: {value}{}", self.title(), interval.unwrap_or_default()))
+    }
+
+    /// Its values in a line, to be compared with those of the same figure elsewhere: `acp 40.00 % [12.16, 73.76], simple_passive 0.00 % [0.00, 30.85]`.
+    pub fn values_line(&self) -> String {
+        let of = |group: &FigureGroup| {
+            let names = group.group.iter().map(|value| format!("{value} ")).collect::<String>();
+            let value =
+                group.value.map_or_else(|| "no values".to_owned(), |it| number(self.kind, it));
+            let interval = group.interval.map(|interval| ends(self.kind, interval, false));
+            let interval = interval.map_or_else(String::new, |interval| format!(" {interval}"));
+            format!("{names}{value}{interval}")
+        };
+        let mut groups: Vec<String> = self.groups.iter().take(MOST_IN_A_LINE).map(of).collect();
+        let more = self.groups.len().saturating_sub(MOST_IN_A_LINE);
+        groups.extend((more > 0).then(|| format!("and {}", count_of(more as u64, "group"))));
+        if groups.is_empty() { "no values".to_owned() } else { groups.join(", ") }
     }
 
     /// What has to be above the numbers, if a simulated judge made any of the values up.

@@ -70,6 +70,10 @@ impl Registration for AdventureStudy {
         steps("turn", settings.read::<Settings>().map_or(0, |settings| settings.config.turns))
     }
 
+    fn sizes(&self) -> &'static [&'static str] {
+        &["games", "turns"]
+    }
+
     fn model_names(&self) -> ModelNames {
         ModelNames { chat: &["model"], embedding: &[] }
     }

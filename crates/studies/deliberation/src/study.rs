@@ -115,6 +115,10 @@ impl Registration for DeliberationStudy {
         phases.map(|phase| format!("phase_{phase}")).collect()
     }
 
+    fn sizes(&self) -> &'static [&'static str] {
+        &["participants_per_condition", "personas"]
+    }
+
     fn model_names(&self) -> ModelNames {
         ModelNames { chat: &["model"], embedding: &["embedding_model"] }
     }

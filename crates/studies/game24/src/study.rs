@@ -68,6 +68,10 @@ impl Registration for Game24Study {
         Sharding::Into { parts: "puzzles", count }
     }
 
+    fn sizes(&self) -> &'static [&'static str] {
+        &["puzzles", "samples"]
+    }
+
     fn model_names(&self) -> ModelNames {
         ModelNames { chat: &["model"], embedding: &[] }
     }

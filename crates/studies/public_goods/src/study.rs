@@ -96,6 +96,10 @@ impl Registration for PublicGoodsStudy {
         steps("round", settings.read::<Settings>().map_or(0, |own| own.config.game_length))
     }
 
+    fn sizes(&self) -> &'static [&'static str] {
+        &["game_length", "games", "group_size"]
+    }
+
     fn model_names(&self) -> ModelNames {
         ModelNames { chat: &["llm_model"], embedding: &["embedding_model"] }
     }

@@ -74,6 +74,10 @@ impl Registration for SocietyStudy {
         steps("day", settings.read::<Settings>().map_or(0, |settings| settings.days))
     }
 
+    fn sizes(&self) -> &'static [&'static str] {
+        &["agents", "days"]
+    }
+
     fn model_names(&self) -> ModelNames {
         ModelNames { chat: &["model"], embedding: &[] }
     }

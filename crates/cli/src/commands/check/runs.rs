@@ -19,14 +19,13 @@ use crate::select::{self, RunSource};
 use crate::views::left::nothing;
 use rayon::prelude::*;
 use retold::check::{DecisionCheck, check};
-use retold::decide::{Again, AnswerDecision, ParserParams, RevisedDecision, Selection};
+use retold::decide::{Again, ParserParams, RevisedDecision, Selection};
 use retold::decided::replaced_decisions;
-use retold::event::{DecidedBy, DecisionDetails};
-use retold::exchange::{AcceptedDecision, AcceptedRun, accepted_about};
-use retold::id::{CallPath, RunId, Sample, Seq};
-use retold::log::{EventFault, LogError, Reader};
+use retold::exchange::{AcceptedRun, accepted_about};
+use retold::id::{CallPath, Sample, Seq};
 use retold::model::Prices;
 use retold::run::OtherDecision;
+use retold::scores::{accept_revised, revised_name};
 
 /// What one run was checked with, and what came of it.
 struct CheckedRun {
@@ -255,7 +254,7 @@ impl Making {
         let (mut is_same, mut names) = (true, DecisionNames::default());
         let checked = check(&mut reader, source.run, selection, |reader, made| {
             let RevisedDecision { answer, recorded, by, .. } = made;
-            let name = accepted_name(made, name);
+            let name = name.unwrap_or_else(|| revised_name(made));
             let from = answer.decision.as_ref().map(|(_, made)| made.by.decides());
             is_same &= recorded.as_ref() == Some(by) && from == Some(name);
             names.add(from, name);
@@ -265,69 +264,17 @@ impl Making {
             let is_first = made.answer.choice.at == 0;
             if is_first
                 && let Some(different) = &mut self.different
-                && let Some(other) = other_decision(made)
+                && let Some(other) = made.other()
             {
                 different.insert((made.answer.call.clone(), made.answer.sample), other);
             }
             match &mut self.accepted {
-                Some(accepted) => accept(accepted, reader, (source.run, name), made),
+                Some(accepted) => accept_revised(accepted, reader, (source.run, name), made)
+                    .map_err(CliError::from),
                 None => Ok(()),
             }
         })?;
         let is_known = is_same && checked.changed.is_empty();
         Ok(CheckedName { decision: decision.map(str::to_owned), checked, names, is_known })
     }
-}
-
-/// A decision, if it is not the recorded one. An answer without a decision has none to replace.
-fn other_decision(made: &RevisedDecision) -> Option<OtherDecision> {
-    let RevisedDecision { answer, now, .. } = made;
-    let (_, recorded) = answer.decision.as_ref()?;
-    let DecisionDetails { choice: _, reasoning, value, warnings } = &recorded.details;
-    let is_same = (&recorded.by.method, value, reasoning, warnings)
-        == (&now.method, &now.value, &now.reasoning, &now.warnings);
-    let AnswerDecision { method, value, reasoning, warnings, .. } = now.clone();
-    (!is_same).then_some(OtherDecision { method, value, reasoning, warnings })
-}
-
-/// The name of a new decision: the one that is wanted, or that the same parser's decision was given before, or the parser's.
-fn accepted_name<'a>(made: &'a RevisedDecision, wanted: Option<&'a str>) -> &'a str {
-    let RevisedDecision { answer, recorded, by, .. } = made;
-    let is_same_parser = recorded.as_ref().is_some_and(|recorded| recorded.name == by.name);
-    let known = answer.decision.as_ref().filter(|_| is_same_parser);
-    let known = known.and_then(|(_, made)| made.by.name.as_deref());
-    wanted.or(known).unwrap_or(&by.name)
-}
-
-/// Adds a decision to the accepted ones.
-fn accept(
-    accepted: &mut AcceptedRun,
-    reader: &mut dyn Reader,
-    (run, name): (RunId, &str),
-    made: &RevisedDecision,
-) -> Result<(), CliError> {
-    let RevisedDecision { answer, by, now, .. } = made;
-    let missing = EventFault::NoRequest { prompt: answer.prompt };
-    let request = reader.request(answer.prompt)?;
-    let request = request.ok_or_else(|| LogError::corrupt(run, answer.seq, missing))?;
-    let AnswerDecision { method, value, reasoning, warnings, .. } = now.clone();
-    let parser = serde_json::to_value(by)
-        .map_err(|e| CliError::usage(format!("the parser cannot be written as JSON: {e}")))?;
-    let name = (name != by.name).then(|| name.to_owned());
-    let decision = AcceptedDecision {
-        call: answer.call.clone(),
-        sample: answer.sample,
-        labels: answer.labels.clone(),
-        content: answer.content.clone(),
-        seq: answer.seq,
-        beside: answer.beside.clone(),
-        by: DecidedBy { name, method, parser },
-        details: DecisionDetails {
-            choice: answer.choice.among_several(),
-            reasoning,
-            value,
-            warnings,
-        },
-    };
-    Ok(accepted.decision(decision, request)?)
 }

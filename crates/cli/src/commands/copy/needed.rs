@@ -13,6 +13,7 @@ use retold::exchange::decides_about;
 use retold::id::{RunId, Seq};
 use retold::log::{Backend, Log, RunHead};
 use retold_archive::is_finished;
+use retold_plan::NamedPlan;
 
 /// How a run depends on others.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +24,8 @@ enum Dependence {
     Merge,
     /// It has decisions about the answers of another one.
     Decisions,
+    /// It was recorded by a plan.
+    Plan,
 }
 
 /// A copied run, and the runs that the other log needs besides.
@@ -75,7 +78,9 @@ fn others(started: &RunStarted) -> Option<(Dependence, Vec<RunId>)> {
     }
     match &started.forked_from {
         Some(forked) => Some((Dependence::Fork, vec![forked.run])),
-        None if started.merged_from.is_empty() => None,
+        None if started.merged_from.is_empty() => {
+            NamedPlan::of(started).map(|plan| (Dependence::Plan, vec![plan.run]))
+        }
         None => Some((Dependence::Merge, started.merged_from.clone())),
     }
 }
@@ -94,9 +99,11 @@ impl NeededRuns {
             Dependence::Fork => "a fork of",
             Dependence::Merge => "merged from",
             Dependence::Decisions => "of decisions about the answers of",
+            Dependence::Plan => "recorded by the plan of",
         };
         let lacks = match (dependence, is_over) {
             (Dependence::Decisions, _) => "they have no effect there",
+            (Dependence::Plan, _) => "nobody can tell there whether it is as planned",
             (_, true) => {
                 "it has all of its answers, but what they were taken from cannot be shown there"
             }

@@ -18,6 +18,7 @@ use crate::redaction::{self, RunRedactionKey};
 use crate::run_id::new_run_id;
 use crate::runs::program::next_command;
 use crate::select;
+use retold::event::PLAN;
 use retold::exchange::{
     DECISIONS, EXCHANGES, Exchanges, ImportError, ImportResult, Recording, import_recording,
     is_recording, read_exchanges, read_recording,
@@ -290,6 +291,7 @@ fn next_step(reader: &mut dyn Reader, run: RunId) -> Result<String, CliError> {
     let started = select::run_start(reader, run)?;
     Ok(match started.experiment.as_str() {
         DECISIONS => format!("check {name}"),
+        PLAN => format!("show {name}"),
         EXCHANGES => format!("check {name} --parser NAME@VERSION"),
         PROGRAM => next_command("replay", run, &[], &started),
         _ => format!("replay {name}"),

@@ -10,7 +10,7 @@ use crate::global::Global;
 use crate::model::ModelArgs;
 use crate::output::Output;
 use crate::runs::config::{NamedConfig, drawn_seed};
-use crate::runs::simulated::{SimulatedRun, simulate, with_simulated_model};
+use crate::runs::simulated::{self, SimulatedRun, with_simulated_model};
 use crate::select;
 use crate::views::pace::{least_time, pace_text};
 use retold::members::Members;
@@ -34,13 +34,9 @@ pub(super) fn show(
     let (experiment, seed) = (study.experiment.clone(), study.seed);
     let drawn = if study.seed_is_drawn { drawn_seed(seed) } else { String::new() };
     let interval = interval(&study, global);
-    let mut study = study;
-    with_simulated_model(&mut study, global);
-    global.studies.supply(config, &mut study, &args.settings, args.trust)?;
-    let Some(SimulatedRun { selected, requests, .. }) = simulate(study, None, global)? else {
-        return Ok(Status::Fine);
-    };
-    let planned = PlannedRun::read(&selected, args, prices, global)?;
+    let SimulatedRun { selected, requests, .. } = simulate(config, study, args, global)?;
+    let tables = args.figures.tables(std::slice::from_ref(&selected), global)?;
+    let planned = PlannedRun::read(&selected, args, &tables, prices, global)?;
     if output.is_json() {
         let mut object = planned.json();
         object.set("config", config.display().to_string().into());
@@ -61,6 +57,19 @@ pub(super) fn show(
         ))?;
     }
     Ok(Status::Fine)
+}
+
+/// The run of a study with simulated answers, in memory.
+pub(super) fn simulate(
+    config: &Path,
+    mut study: Study,
+    args: &Args,
+    global: &Global,
+) -> Result<SimulatedRun, CliError> {
+    with_simulated_model(&mut study, global);
+    global.studies.supply(config, &mut study, &args.settings, args.trust)?;
+    let simulated = simulated::simulate(study, None, global)?;
+    simulated.ok_or_else(|| CliError::usage("the study takes too long to be simulated"))
 }
 
 /// How fast a run of a study asks a server.

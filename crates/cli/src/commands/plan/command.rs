@@ -50,7 +50,8 @@ pub(super) fn show(
     output: &Output,
 ) -> Result<Status, CliError> {
     let started = select::run_start(&mut selected.checked_reader()?, selected.run)?;
-    let planned = PlannedRun::read(selected, args, prices, global)?;
+    let tables = args.figures.tables(std::slice::from_ref(selected), global)?;
+    let planned = PlannedRun::read(selected, args, &tables, prices, global)?;
     let simulated = started.is_simulated();
     if output.is_json() {
         let mut object = planned.json();

@@ -4,6 +4,7 @@ mod against;
 mod alone;
 mod command;
 mod planned;
+mod register;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -34,6 +35,11 @@ use retold::audit::Target;
 /// estimated from recorded answers; a model without a price costs "unknown". If the recorded run and
 /// the planned one are simulated, the simulated model is asked: then every call is known, and
 /// the tokens are those that the run will use.
+///
+/// With --register, what is expected is written to the log before the first call: hypotheses, each a figure with its
+/// baseline and direction, and with them the complete settings of the study. This is a run of its own, which `retold verify
+/// seal` signs. `retold run CONFIG --plan PLAN` records by it; `retold stats --figure`, the report and the page then say below
+/// each figure whether it is by the plan, and what deviates.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The config of the planned run. With --against alone, the plan is for a fork of the recorded run.
@@ -64,6 +70,14 @@ pub(crate) struct Args {
     /// other servers than those that they are for. A pair of a variable and a server is remembered.
     #[arg(long, requires = "config")]
     trust: bool,
+    /// Write the plan to the log, before anything is asked. --model is then the model that will answer.
+    #[arg(long, requires = "config", conflicts_with_all = ["against", "command", "figure", "figures"])]
+    register: bool,
+    /// What is expected, in a YAML file: `hypotheses`, each with `figure`, `baseline` and `direction` (`greater`, `less` or
+    /// `different`); also `clustered_by`, `stopping`, `exclusions`, and what else is admitted: `parsers`, `judges` (their configs)
+    /// and `models`. If left out, it is the file beside the config, CONFIG.hypotheses.yaml.
+    #[arg(long, value_name = "FILE", requires = "register")]
+    hypotheses: Option<PathBuf>,
     /// The prices: a file like config/prices.yaml, used instead of the built-in prices.
     #[arg(long, value_name = "FILE")]
     prices: Option<PathBuf>,
@@ -81,6 +95,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         return gate::show_runs([selected], output, show);
     }
     match &args.config {
+        Some(config) if args.register => register::register(config, &args, &prices, global, output),
         Some(config) => alone::show(config, &args, &prices, global, output),
         None => {
             let selected = command::last_run(&args.command, global)?;

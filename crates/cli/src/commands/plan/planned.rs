@@ -70,10 +70,16 @@ impl NamedPrice {
 }
 
 impl PlannedRun {
-    /// Reads the run that the plan is made from.
+    /// How many calls there are.
+    pub(super) fn calls(&self) -> u64 {
+        self.calls
+    }
+
+    /// Reads the run that the plan is made from; `tables` are its figures.
     pub(super) fn read(
         selected: &RunSelection,
         args: &Args,
+        tables: &[FigureTable],
         prices: &Prices,
         global: &Global,
     ) -> Result<Self, CliError> {
@@ -97,7 +103,6 @@ impl PlannedRun {
         let priced_as = args.model.clone().filter(|_| is_known);
         let without_price = args.model.clone().filter(|_| is_unknown);
         let figures = totals.figures(parsers);
-        let tables = args.figures.tables(std::slice::from_ref(selected), global)?;
         let intervals = tables.iter().flat_map(FigureTable::expected_intervals).collect();
         let finding = |table: &FigureTable| Some((table.title(), table.finding.clone()?));
         let findings = tables.iter().filter_map(finding).collect();

@@ -13,7 +13,7 @@ use crate::global::Global;
 use crate::limits::prices;
 use crate::output::Output;
 use crate::runs::effective;
-use crate::runs::run_figures::{FiguresArgs, decider_differences};
+use crate::runs::run_figures::{FiguresArgs, decider_differences, searches};
 use crate::runs::settings::{experiment_of, settings_of};
 use crate::select::{self, RunSelection};
 use crate::views::{self, program};
@@ -96,9 +96,10 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     if let ([selected], [part]) = (selected.as_slice(), parts.as_mut_slice()) {
         part.agreement = agreement(selected, global)?;
     }
+    let searches = searches(&selected, &tables, global).map_err(without_others)?;
     let simulated = parts.iter().any(|part| part.summary.started.is_simulated());
     let texts = texts.then(|| read_texts(&selected)).transpose()?;
-    let page = ReportPage { runs: parts, tables, deciders, texts };
+    let page = ReportPage { runs: parts, tables, searches, deciders, texts };
     let medium = match format {
         ReportFormat::Html => Medium::Screen,
         ReportFormat::Pdf => Medium::Paper,

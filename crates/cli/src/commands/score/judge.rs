@@ -128,9 +128,9 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let status = if resume {
         same_study(&config, &study, model, folder, global)?.go(global, output)?
     } else {
-        let (log_limit, seat) = (None, None);
+        let (log_limit, seat, until, plan) = (None, None, None, None);
         let recording =
-            StudyRecording { config, study, model, log_limit, new, folder, seat, until: None };
+            StudyRecording { config, study, model, log_limit, new, folder, seat, until, plan };
         recording_to_begin(recording, global)?.go(global, output)?
     };
     if status != Status::Fine {

@@ -13,7 +13,7 @@ use crate::gate;
 use crate::global::Global;
 use crate::limits::prices;
 use crate::output::Output;
-use crate::runs::run_figures::{FiguresArgs, decider_differences};
+use crate::runs::run_figures::{FiguresArgs, decider_differences, planned, searches};
 use crate::select::{self, RunSelection, RunSource};
 use crate::views::run_figures;
 use crate::views::stats::text;
@@ -24,6 +24,7 @@ use retold::model::Prices;
 use retold::totals::{Figures, Totals};
 use retold_archive::{RunView, without_end};
 use retold_figures::FigureTable;
+use retold_plan::{BEYOND_THE_LOG, FigureSearch};
 
 /// Show runs in numbers: what came out, tokens, cost, latency, methods.
 ///
@@ -39,7 +40,8 @@ use retold_figures::FigureTable;
 /// resumed run already had, and tokens in the provider's cache. A replay leaves no events: the output
 /// shows what one replay saves, not how many there were.
 ///
-/// Figures come first: those of --figure and --figures, or else those that the study leads with, or, of a run
+/// Figures come first: those of --figure and --figures, or else those of the plan by which the run was recorded, or those that the
+/// study leads with, or, of a run
 /// that no study made, the means or commonest values of its decisions, by label. Each group has its 95 % interval, and what is missing
 /// or a parser's last resort is counted beside it. Groups, and runs where several are given, are
 /// compared by differences with intervals and tests. If several runs were decided by different parsers, or by different versions of
@@ -48,13 +50,16 @@ use retold_figures::FigureTable;
 /// The figures of a run that has not ended are marked as such, and that they were looked at is not recorded: this command only
 /// reads. `retold run --so-far RUN` shows and records it. How often that was done is among the numbers.
 ///
-/// With --figure, the figures are printed alone; -o draws one in a file.
+/// With --figure, the figures are printed alone; -o draws one in a file. Below each figure of one run is what else there is to
+/// it: whether it is by a registered plan (`plan --register`), what deviates, what came out in the other runs of the same study in
+/// this log, and what other parsers and judges that decided, or that the plan admits, make of the same answers.
 ///
 /// Of a damaged run, the events before the damage are counted (exit code 1).
 ///
 /// With --json, the object of one run is the one that the page of `retold serve` has under
-/// /run/RUN/stats as `stats`, with `experiment`, `outcome`, `simulated` and `figures`. Several runs
-/// are `runs`, beside `figures` and `deciders`, the names that different parsers decided.
+/// /run/RUN/stats as `stats`, with `experiment`, `outcome`, `simulated` and `figures`, and in `search` what else there is to
+/// figures that were named or planned. Several runs are `runs`, beside `figures` and `deciders`, the names that different
+/// parsers decided.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A run (first digits of its id, its name, or `latest`), a recording's file or a file of
@@ -87,6 +92,9 @@ struct RunStats<'a> {
     #[serde(flatten)]
     run: &'a StatsObject,
     figures: &'a [FigureTable],
+    /// What else there is to figures that were named.
+    #[serde(skip_serializing_if = "<[FigureSearch]>::is_empty")]
+    search: &'a [FigureSearch],
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
@@ -101,6 +109,10 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     gate::through(&views, output, || {
         let runs: Vec<RunSelection> = views.iter().map(RunSelection::up_to_damage).collect();
         let tables = figures.tables(&runs, global)?;
+        let searches = match figures.is_empty() && planned(&runs)?.is_empty() {
+            true => Vec::new(),
+            false => searches(&runs, &tables, global)?,
+        };
         let deciders = decider_differences(&runs)?;
         let mut all = Vec::new();
         for (source, view) in sources.iter().zip(&views) {
@@ -108,7 +120,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         }
         if output.is_json() {
             match all.as_slice() {
-                [run] => output.object(&RunStats { run, figures: &tables })?,
+                [run] => output.object(&RunStats { run, figures: &tables, search: &searches })?,
                 all => {
                     output.object(&json!({"runs": all, "figures": tables, "deciders": deciders}))?
                 }
@@ -120,7 +132,10 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             shown.push_str(&heading(source, stats));
             if let [_] = all.as_slice() {
                 shown.push_str(not_ended(stats, &tables));
-                shown.push_str(&run_figures::tables(&tables));
+                shown.push_str(&run_figures::tables_with(&tables, &searches));
+                if !searches.is_empty() {
+                    shown.push_str(&format!("{BEYOND_THE_LOG}\n"));
+                }
             }
             // Who names a figure wants that alone.
             if figures.is_empty() {

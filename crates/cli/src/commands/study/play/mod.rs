@@ -112,9 +112,9 @@ fn run(
             let seat = seat_at(&terminal, play, &study.settings.experiment);
             let folder = FolderArgs::default();
             // An unfinished game does not prevent a new one.
-            let (log_limit, new) = (None, true);
+            let (log_limit, new, until, plan) = (None, true, None, None);
             let recording =
-                StudyRecording { config, study, model, log_limit, new, folder, seat, until: None };
+                StudyRecording { config, study, model, log_limit, new, folder, seat, until, plan };
             record::recording_to_begin(recording, global)?.go(global, output)
         }
         (_, Some(run), _) => {
