@@ -135,16 +135,18 @@ impl BatchWork<'_> {
                     continue;
                 };
                 match self.advance(batch, others).await {
-                    Ok(()) => failures = 0,
+                    Ok(()) => {}
                     Err(BatchError::Server { server, failure }) if may_pass(&failure) => {
-                        failures += 1;
-                        if failures >= MOST_FAILURES {
-                            return Err(BatchError::Server { server, failure });
-                        }
                         trouble = Some((server, failure));
                     }
                     Err(error) => return Err(error),
                 }
+            }
+            failures = if trouble.is_some() { failures + 1 } else { 0 };
+            if failures >= MOST_FAILURES
+                && let Some((server, failure)) = trouble
+            {
+                return Err(BatchError::Server { server, failure });
             }
             let open = all.iter().filter(|batch| batch.collected.is_none());
             let open: Vec<WaitingBatch> = open.map(RunBatch::as_waiting).collect();

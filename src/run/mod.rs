@@ -40,6 +40,7 @@ mod follow;
 mod forecast;
 mod held;
 mod history;
+mod holding;
 mod lanes;
 mod live;
 mod look;

@@ -4,10 +4,11 @@ use proptest::prelude::*;
 use retold::content::Content;
 use retold::event::chain::{DOMAIN, GENESIS};
 use retold::event::{
-    AnswerReused, AttemptDetails, AttemptFailed, Because, ClientLeft, DecidedBy, DecisionDetails,
-    DecisionMade, Event, EventsLost, FactOccurred, FoldedState, ForkedFrom, Labels, LookedAt,
-    MarkRecorded, NewEvent, RequestSent, ResponseDetails, ResponseReceived, RunFinished,
-    RunOutcome, RunResumed, RunStarted, StateMark, StoredEvent,
+    AnswerReused, AttemptDetails, AttemptFailed, BatchEnded, BatchPlanned, BatchStep, Because,
+    ClientLeft, DecidedBy, DecisionDetails, DecisionMade, Event, EventsLost, FactOccurred,
+    FoldedState, ForkedFrom, Labels, LookedAt, MarkRecorded, NewEvent, RequestSent,
+    ResponseDetails, ResponseReceived, RunFinished, RunOutcome, RunResumed, RunStarted, StateMark,
+    StoredEvent,
 };
 use retold::id::{
     CallPath, EventHash, EventsRoot, OutcomeDigest, OutputDigest, RunId, Seq, StateDigest, Time,
@@ -161,6 +162,30 @@ fn event() -> impl Strategy<Value = (Event, Option<Request>)> {
             .prop_map(move |(seq, hash, run, lost)| {
                 let head = Head { seq, hash: EventHash(hash) };
                 none(Event::EventsLost(EventsLost { head, lost, run: RunId(run) }))
+            }),
+        (
+            0..9_u64,
+            text(),
+            prop::option::of(text()),
+            prop::collection::vec((1..9_u64, 9..20_u64), 0..3)
+        )
+            .prop_map(move |(number, text, error, seqs)| {
+                let planned = BatchPlanned {
+                    bytes: number,
+                    digest: text.clone(),
+                    endpoint: text.clone(),
+                    model: text.clone(),
+                    nonce: text.clone(),
+                    number,
+                    seqs,
+                    server: text.clone(),
+                };
+                let ended = BatchEnded { error, files: vec![text.clone()], number, status: text };
+                let is_even = number.is_multiple_of(2);
+                none(Event::Batch(match is_even {
+                    true => BatchStep::Planned(planned),
+                    false => BatchStep::Ended(ended),
+                }))
             }),
         (seq(), content(), details()).prop_map(move |(request, content, details)| {
             none(Event::ResponseReceived(ResponseReceived { request, content, details }))

@@ -117,7 +117,9 @@ fn what_was_answered_before_a_batch_was_cancelled_is_kept() {
         place.ok(&format!("run --resume latest --quiet {flags} --set model.tier=null"));
         let counts = fake.counts();
         assert_eq!(counts.batches, 1, "{kind}");
-        assert_eq!(counts.of(Kind::Live) as usize, 30 - asked, "{kind}: the rest is asked at once");
+        // Gemini's API has no results of a batch that was cancelled.
+        let kept = if kind == "gemini" { 0 } else { asked };
+        assert_eq!(counts.of(Kind::Live) as usize, 30 - kept, "{kind}: the rest is asked at once");
         let said = place.run(&format!("run --cancel latest {flags}"));
         assert_eq!(said.code, 2, "{}", said.err);
     }

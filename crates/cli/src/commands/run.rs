@@ -7,7 +7,7 @@ use crate::global::Global;
 use crate::model::ModelArgs;
 use crate::output::Output;
 use crate::runs::abandon::abandon;
-use crate::runs::batches::cancel;
+use crate::runs::cancel::cancel;
 use crate::runs::config::NamedConfig;
 use crate::runs::folder::FolderArgs;
 use crate::runs::merge::merge;

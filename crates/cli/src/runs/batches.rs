@@ -1,82 +1,29 @@
 //! The batches of a run that is executed: what is said of them, and what to do if they come no further.
 
-use serde_json::json;
-
-use crate::again::spell_commands;
 use crate::error::{CliError, Status};
-use crate::output::{Output, count_of, group_digits};
+use crate::output::{count_of, group_digits};
 use crate::progress::ProgressDisplay;
-use crate::runs::pending::PendingRun;
-use crate::runs::session::StudyExecution;
 use retold::batch::{BatchError, BatchNews, BatchesOf, RunBatches, Settled, WaitingBatch, settle};
 use retold::escaping::printable;
 use retold::id::{RunId, Seq};
 use retold::log::{Log, LogError};
 use retold::model::FailureKind;
-use retold::run::{Signal, Stop};
+use retold::run::Stop;
 
 /// Settles the batches of a run whose execution holds these questions.
 pub(crate) async fn settle_batches(
-    session: &StudyExecution,
+    of: BatchesOf<'_>,
     held: &[Seq],
-    signal: &Signal,
     display: &ProgressDisplay,
 ) -> Result<Settled, CliError> {
-    let Some(model) = &session.model else { return Ok(Settled::Waiting(Vec::new())) };
-    let of = BatchesOf {
-        log: &session.log,
-        run: session.run,
-        model: model.as_ref(),
-        poll: session.batch_wait.poll,
-        waits: session.batch_wait.stays,
-        plans: session.is_by_batch(),
-        signal,
-    };
     let settled = settle(of, held, &mut |news| display.warning(&news_line(news))).await;
-    settled.map_err(|error| batch_error(error, session.run))
+    settled.map_err(|error| batch_error(error, of.run))
 }
 
 /// The batches of a run that have not ended.
 pub(crate) fn waiting(log: &Log, run: RunId) -> Result<Vec<WaitingBatch>, LogError> {
     let batches = RunBatches::read(log.reader()?.as_mut(), run)?;
     Ok(batches.open().map(|batch| batch.as_waiting()).collect())
-}
-
-/// Asks the servers of a run's batches to begin nothing more of them.
-pub(crate) fn cancel(pending: PendingRun, output: &Output) -> Result<Status, CliError> {
-    let StudyExecution { log, run, model, .. } = &pending.execution;
-    let Some(model) = model else {
-        return Err(CliError::usage(format!("run {run} waits for no batch")));
-    };
-    let of = BatchesOf {
-        log,
-        run: *run,
-        model: model.as_ref(),
-        poll: pending.execution.batch_wait.poll,
-        waits: false,
-        plans: false,
-        signal: &Signal::default(),
-    };
-    let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
-    let cancelled = tokio.block_on(retold::batch::cancel(&of));
-    let cancelled = cancelled.map_err(|error| batch_error(error, *run))?;
-    if cancelled.is_empty() {
-        return Err(CliError::usage(format!("run {run} waits for no batch at a server"))
-            .hint("`retold log` lists what runs wait for"));
-    }
-    if output.is_json() {
-        let batches = cancelled.iter().map(|batch| json!({"batch": batch.number, "id": batch.id}));
-        output.object(&json!({"run": run, "cancelled": batches.collect::<Vec<_>>()}))?;
-        return Ok(Status::Fine);
-    }
-    let lines: String = cancelled.iter().map(|it| format!("{}\n", batch_line(it))).collect();
-    output.text(&spell_commands(&format!(
-        "asked to begin nothing more:\n{lines}\nnext:\n  `retold run --resume {}` collects what was answered by then, and plans the rest again; --set \
-         model.tier=null asks it at once\n",
-        run.short(8)
-    )))?;
-    Ok(Status::Fine)
 }
 
 /// A batch, in a line.

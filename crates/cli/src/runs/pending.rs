@@ -5,6 +5,7 @@ use crate::global::Global;
 use crate::output::Output;
 use crate::runs::conclusion::{RunConclusion, conclude};
 use crate::runs::continuation;
+use crate::runs::expected_time::ExpectedTime;
 use crate::runs::session::{self, StudyExecution};
 use crate::runs::shortfalls::longer;
 use crate::runs::trace::{TraceTo, phase_files};
@@ -87,7 +88,10 @@ impl PendingRun {
     pub(crate) fn go(mut self, global: &Global, output: &Output) -> Result<Status, CliError> {
         self.begin_trace(None, global)?;
         let PendingRun { execution, conclusion, claims: _claims, .. } = self;
-        let ended = session::go(execution, global)?;
+        let limits = session::limits_of(&execution, global);
+        let expected = ExpectedTime::new(&execution, &limits, global)?;
+        let expected = expected.map(|ExpectedTime { answers, text }| (answers, text));
+        let ended = session::go_expecting(execution, expected, global)?;
         conclude(ended, conclusion, global, output)
     }
 }

@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
-use crate::error::{CliError, Status, write_err};
+use crate::error::{CliError, write_err};
 use crate::global::Global;
 use crate::model::ModelArgs;
 use crate::run_id::new_run_id;
 use crate::runs::answers;
 use crate::runs::conclusion::RunConclusion;
 use crate::runs::config::{NamedConfig, drawn_seed_of, remember_drawn_seed};
+use crate::runs::first_event::first_event;
 use crate::runs::folder::{FolderArgs, OutputFolder};
 use crate::runs::pending::PendingRun;
 use crate::runs::person::with_person;
@@ -18,7 +19,7 @@ use crate::select;
 use retold::escaping::printable;
 use retold::event::RunStarted;
 use retold::log::Log;
-use retold::model::{Answerer, Model};
+use retold::model::Answerer;
 use retold::run::Mode;
 use retold_plan::{NamedPlan, RegisteredPlan};
 use retold_study::config::ModelKind;
@@ -248,17 +249,4 @@ fn named_plan(
         )));
     }
     Ok(NamedPlan { run, head })
-}
-
-/// The first event for a run of a study.
-pub(crate) fn first_event(study: &Study, model: &dyn Model) -> Result<RunStarted, CliError> {
-    let as_json = |value: serde_json::Result<serde_json::Value>| {
-        value.map_err(|e| CliError::new(Status::Usage, format!("settings: {e}")))
-    };
-    Ok(RunStarted::new(
-        study.experiment.clone(),
-        study.seed,
-        as_json(serde_json::to_value(&study.settings))?,
-        as_json(serde_json::to_value(model.info()))?,
-    ))
 }

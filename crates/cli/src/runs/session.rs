@@ -15,14 +15,13 @@ use crate::model::BatchWait;
 use crate::output::Output;
 use crate::progress::ProgressDisplay;
 use crate::runs::batches::settle_batches;
-use crate::runs::expected_time::ExpectedTime;
 use crate::runs::groups_so_far::GroupsSoFar;
 use crate::runs::person::is_played;
 use crate::runs::settings::experiment_with;
 use crate::runs::so_far::Looks;
 use crate::runs::trace::{CostSoFar, Trace, TraceTo};
 use crate::signal::{wait_for_interrupt, wait_for_termination};
-use retold::batch::{RunBatches, Settled};
+use retold::batch::{BatchesOf, RunBatches, Settled};
 use retold::escaping::printable;
 use retold::event::{RunOutcome, RunStarted};
 use retold::id::RunId;
@@ -155,10 +154,19 @@ fn refuse_closed(log: &Log, run: RunId) -> Result<(), CliError> {
 
 /// Executes a run.
 pub(crate) fn go(session: StudyExecution, global: &Global) -> Result<ExecutionResult, CliError> {
+    go_expecting(session, None, global)
+}
+
+/// The same, of which it is known how many answers it will have, and what is said about that; 0 if it is not known.
+pub(crate) fn go_expecting(
+    session: StudyExecution,
+    expected: Option<(u64, String)>,
+    global: &Global,
+) -> Result<ExecutionResult, CliError> {
     let limits = limits_of(&session, global);
     let throttle = Throttle::new(&limits).map_err(wrong_limits)?;
     let (signal, display) = (Signal::default(), ProgressDisplay::new(global.quiet, 1));
-    if let Some(ExpectedTime { answers, text }) = ExpectedTime::new(&session, &limits, global)? {
+    if let Some((answers, text)) = expected {
         display.expect(answers);
         display.lines(&format!("{text}\n"));
     }
@@ -249,7 +257,7 @@ fn wrong_limits(e: SettingError) -> CliError {
 }
 
 /// How fast a run asks.
-fn limits_of(session: &StudyExecution, global: &Global) -> Limits {
+pub(crate) fn limits_of(session: &StudyExecution, global: &Global) -> Limits {
     let StudyExecution { started, settings, .. } = session;
     let mut limits = settings.runtime.limits_in_tier();
     if is_played(global.studies, &started.experiment, &settings.experiment) {
@@ -325,9 +333,17 @@ async fn carry_out(
         let renamed = match &ended.finish {
             Finish::Stopped(Stop::LimitName { model }) => BTreeSet::from([model.clone()]),
             Finish::Stopped(Stop::Held) => {
-                match settle_batches(&session, &ended.held, together.signal, together.display)
-                    .await?
-                {
+                let Some(model) = session.model.as_deref() else { break ended };
+                let of = BatchesOf {
+                    log: &session.log,
+                    run: session.run,
+                    model,
+                    poll: session.batch_wait.poll,
+                    waits: session.batch_wait.stays,
+                    plans: session.is_by_batch(),
+                    signal: together.signal,
+                };
+                match settle_batches(of, &ended.held, together.display).await? {
                     Settled::Collected(renamed) => renamed,
                     Settled::Waiting(_) => break ended,
                 }

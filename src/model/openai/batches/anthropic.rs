@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use super::super::client::HttpClient;
 use super::reply::{BatchLine, BatchReply, LineEnd, not_of_api, text};
-use super::server::{BatchLimits, BatchPhase, BatchReport, BatchTicket, FoundBatch, each_page};
-use super::transfer::around_lines;
+use super::report::{BatchLimits, BatchPhase, BatchReport, BatchTicket, FoundBatch};
+use super::transfer::{around_lines, each_page};
 use crate::id::Time;
 use crate::model::Failure;
 use crate::model::providers::PostedRequest;

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use super::super::client::HttpClient;
 use super::reply::{BatchLine, BatchReply, LineEnd, not_of_api, text};
-use super::server::{BatchLimits, BatchPhase, BatchReport, BatchTicket, FoundBatch, each_page};
-use super::transfer::around_file;
+use super::report::{BatchLimits, BatchPhase, BatchReport, BatchTicket, FoundBatch};
+use super::transfer::{around_file, each_page};
 use crate::model::providers::PostedRequest;
 use crate::model::{Failure, FailureKind};
 

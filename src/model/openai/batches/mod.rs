@@ -10,8 +10,10 @@ mod anthropic;
 mod gemini;
 mod openai;
 mod reply;
+mod report;
 mod server;
 mod transfer;
 
 pub use reply::{BatchLine, BatchReply, LineEnd, PostedLine};
-pub use server::{BatchLimits, BatchPhase, BatchReport, BatchServer, BatchTicket, FoundBatch};
+pub use report::{BatchLimits, BatchPhase, BatchReport, BatchTicket, FoundBatch};
+pub use server::BatchServer;

@@ -3,99 +3,17 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use super::super::client::{HttpClient, Surroundings};
 use super::super::settings::{OpenAiError, OpenAiSettings};
-use super::reply::{BatchLine, PostedLine};
+use super::reply::{BatchLine, LineEnd, PostedLine};
+use super::report::{BatchLimits, BatchPhase, BatchReport, BatchTicket, FoundBatch};
 use super::{anthropic, gemini, openai};
-use crate::id::{RunId, Time};
+use crate::escaping::printable;
 use crate::model::Failure;
 use crate::model::providers::{BatchApi, PostedRequest, StudyAccess};
 
-/// The largest batch that a server takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BatchLimits {
-    /// Lines.
-    pub lines: usize,
-    /// Bytes of all lines.
-    pub bytes: u64,
-}
-
-/// By what a batch is found again, if the reply to its submission is lost.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BatchTicket {
-    /// The run.
-    pub run: RunId,
-    /// The number of the batch in it.
-    pub number: u64,
-    /// A random text.
-    pub nonce: String,
-    /// How many lines it has.
-    pub lines: u64,
-    /// The model that all its requests name.
-    pub model: String,
-    /// The function of the server that answers each line.
-    pub endpoint: String,
-    /// When it was planned.
-    pub planned: Time,
-    /// The ids of batches that are others.
-    pub others: Vec<String>,
-}
-
-impl BatchTicket {
-    /// The name of its file, and the one that it is shown under.
-    pub fn name(&self) -> String {
-        format!("retold-{}-{}-{}.jsonl", self.run, self.number, self.nonce)
-    }
-
-    /// The id of a line: the run and the question. Equal prompts are different questions.
-    pub fn line_id(run: RunId, question: u64) -> String {
-        format!("rt-{run}-{question}")
-    }
-
-    /// The question of a line of this run.
-    pub fn question(run: RunId, id: &str) -> Option<u64> {
-        id.strip_prefix("rt-")?.strip_prefix(&run.to_string())?.strip_prefix('-')?.parse().ok()
-    }
-}
-
-/// What a server says about a batch.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BatchReport {
-    /// The server's id.
-    pub id: String,
-    /// The server's word for its state.
-    pub status: String,
-    /// How many lines have ended, as far as it says.
-    pub done: u64,
-    /// The end of the time in which it wants to have answered.
-    pub expires: Option<Time>,
-    /// How far it is.
-    pub phase: BatchPhase,
-}
-
-/// How far a batch is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum BatchPhase {
-    /// The server works on it, or has not begun.
-    UnderWay,
-    /// Nothing more will be answered: where the results are.
-    Ended(Vec<String>),
-    /// The server refused it as a whole: why. Nothing of it is paid for.
-    Refused(String),
-}
-
-/// A batch that was looked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FoundBatch {
-    /// The server has it.
-    Found(BatchReport),
-    /// The server has one that may be it, which shows when that has ended.
-    Perhaps,
-    /// The server does not have it.
-    NotFound,
-}
+/// The longest reason of a server that is kept, in characters.
+const LONGEST_REASON: usize = 500;
 
 /// A server that takes batches.
 #[derive(Debug, Clone)]
@@ -176,11 +94,28 @@ impl BatchServer {
     /// # Errors
     /// [`Failure`].
     pub async fn find(&self, ticket: &BatchTicket) -> Result<FoundBatch, Failure> {
-        match self.api {
+        let found = match self.api {
             BatchApi::OpenAi => openai::find(&self.client, ticket).await,
             BatchApi::Anthropic => anthropic::find(&self.client, ticket).await,
             BatchApi::Gemini => gemini::find(&self.client, &ticket.name()).await,
-        }
+        }?;
+        Ok(match found {
+            FoundBatch::Found(report) => FoundBatch::Found(self.inert(report)),
+            found => found,
+        })
+    }
+
+    /// A report without keys, whose words can be shown.
+    fn inert(&self, report: BatchReport) -> BatchReport {
+        let phase = match report.phase {
+            BatchPhase::Refused(reason) => BatchPhase::Refused(self.inert_text(&reason)),
+            phase => phase,
+        };
+        BatchReport { status: self.inert_text(&report.status), phase, ..report }
+    }
+
+    fn inert_text(&self, text: &str) -> String {
+        printable(&self.client.endpoint.secrets.strike(text), LONGEST_REASON)
     }
 
     /// Submits a batch, with its uploaded file or its lines. If the reply is lost, the server may have it nevertheless.
@@ -193,12 +128,13 @@ impl BatchServer {
         file: &str,
         lines: Option<&Path>,
     ) -> Result<BatchReport, Failure> {
-        match (self.api, lines) {
+        let report = match (self.api, lines) {
             (BatchApi::OpenAi, _) => openai::submit(&self.client, ticket, file).await,
             (BatchApi::Anthropic, Some(lines)) => anthropic::submit(&self.client, lines).await,
             (BatchApi::Anthropic, None) => Err(super::reply::not_of_api("it has no lines")),
             (BatchApi::Gemini, _) => gemini::submit(&self.client, ticket, file).await,
-        }
+        };
+        Ok(self.inert(report?))
     }
 
     /// How far a batch is.
@@ -206,11 +142,12 @@ impl BatchServer {
     /// # Errors
     /// [`Failure`].
     pub async fn look(&self, id: &str) -> Result<BatchReport, Failure> {
-        match self.api {
+        let report = match self.api {
             BatchApi::OpenAi => openai::look(&self.client, id).await,
             BatchApi::Anthropic => anthropic::look(&self.client, id).await,
             BatchApi::Gemini => gemini::look(&self.client, id).await,
-        }
+        };
+        Ok(self.inert(report?))
     }
 
     /// Asks that nothing more of a batch is begun. What has been answered by then is kept, and paid for.
@@ -256,36 +193,17 @@ impl BatchServer {
     /// # Errors
     /// [`Failure`] if it is not in the form of the API.
     pub fn read(&self, line: &[u8]) -> Result<BatchLine, Failure> {
-        match self.api {
+        let BatchLine { id, end } = match self.api {
             BatchApi::OpenAi => openai::read(line),
             BatchApi::Anthropic => anthropic::read(line),
             BatchApi::Gemini => gemini::read(line),
-        }
-    }
-}
-
-/// The items of a list that comes in pages; `each` says when it has seen enough.
-pub(super) async fn each_page<'c>(
-    client: &HttpClient,
-    path: &[&str],
-    query: &[(&str, &str)],
-    items: &'c str,
-    next: impl Fn(&Value) -> Option<(&'static str, String)>,
-    mut each: impl FnMut(&Value) -> bool,
-) -> Result<(), Failure> {
-    let mut after: Option<(&'static str, String)> = None;
-    loop {
-        let mut whole = query.to_vec();
-        whole.extend(after.as_ref().map(|(name, value)| (*name, value.as_str())));
-        let page = client.get_json(path, &whole).await?;
-        let listed = page[items].as_array().map_or(&[][..], Vec::as_slice);
-        if !listed.iter().all(&mut each) {
-            return Ok(());
-        }
-        // A server that names the same page again has no other.
-        match next(&page).filter(|next| Some(next) != after.as_ref() && !listed.is_empty()) {
-            Some(next) => after = Some(next),
-            None => return Ok(()),
-        }
+        }?;
+        let end = match end {
+            LineEnd::Failed(failure) => {
+                LineEnd::Failed(Failure { message: self.inert_text(&failure.message), ..failure })
+            }
+            end => end,
+        };
+        Ok(BatchLine { id, end })
     }
 }

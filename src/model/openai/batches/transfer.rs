@@ -169,3 +169,29 @@ impl HttpClient {
         if rest.trim_ascii().is_empty() { Ok(()) } else { each(rest.trim_ascii()) }
     }
 }
+
+/// The items of a list that comes in pages; `each` says when it has seen enough.
+pub(super) async fn each_page(
+    client: &HttpClient,
+    path: &[&str],
+    query: &[(&str, &str)],
+    items: &str,
+    next: impl Fn(&Value) -> Option<(&'static str, String)>,
+    mut each: impl FnMut(&Value) -> bool,
+) -> Result<(), Failure> {
+    let mut after: Option<(&'static str, String)> = None;
+    loop {
+        let mut whole = query.to_vec();
+        whole.extend(after.as_ref().map(|(name, value)| (*name, value.as_str())));
+        let page = client.get_json(path, &whole).await?;
+        let listed = page[items].as_array().map_or(&[][..], Vec::as_slice);
+        if !listed.iter().all(&mut each) {
+            return Ok(());
+        }
+        // A server that names the same page again has no other.
+        match next(&page).filter(|next| Some(next) != after.as_ref() && !listed.is_empty()) {
+            Some(next) => after = Some(next),
+            None => return Ok(()),
+        }
+    }
+}
