@@ -81,12 +81,14 @@ fn real(style: &str) {
         throttle: Throttle::new(&Limits { concurrency: 64, ..Limits::default() }).unwrap(),
         prices: retold::model::Prices::default(),
         shared_budget: None,
+        holds: false,
         until: None,
         shards_end: None,
         settings_added: serde_json::Value::Null,
         rehearsal: retold::run::DryRunSettings::default(),
         signal: Signal::default(),
         on_progress: Box::new(|_| {}),
+        look: Box::new(|| None),
         follow: Box::new(|_| {}),
     };
     let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -1,5 +1,6 @@
 //! Programs that know nothing of batches: they are run layer by layer, and end as they end when they are asked at once.
 
+use std::ffi::OsString;
 use std::process::Command;
 
 use crate::support::batches::{BatchFake, Fate, Kind, Options, echo};
@@ -16,10 +17,13 @@ fn retold(place: &Place, fake: &BatchFake, args: &str, program: &[&str]) -> Said
 
 fn said(command: &mut Command, fake: &BatchFake) -> Said {
     command.env("OPENAI_BASE_URL", format!("{}/v1", fake.url()));
-    command
-        .env("OPENAI_API_KEY", "sk-of-the-program")
-        .env("PATH", std::env::var_os("PATH").unwrap());
+    command.env("OPENAI_API_KEY", "sk-of-the-program").env("PATH", search_path());
     Said::ended(command)
+}
+
+#[expect(clippy::disallowed_methods, reason = "programs are found where this process finds them")]
+fn search_path() -> OsString {
+    std::env::var_os("PATH").unwrap()
 }
 
 fn last_line(said: &Said) -> &str {

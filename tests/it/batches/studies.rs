@@ -1,7 +1,9 @@
 //! Studies whose answers come by batch: each has the outcome that it has when it is asked at once, and a run that waits goes on where it
 //! stopped, whatever the server does meanwhile.
 
-use crate::support::batches::{BatchFake, Fate, Kind, Options, Trouble, What, study};
+use crate::support::batches::{
+    Asked, BatchFake, Fate, Kind, Options, Refusal, Trouble, What, echo, study,
+};
 use crate::support::cli::{Place, Said};
 use crate::support::studies::{STUDIES, Small};
 use serde_json::Value;
@@ -125,6 +127,25 @@ fn what_was_answered_before_a_batch_was_cancelled_is_kept() {
     }
 }
 
+#[test]
+fn a_judge_is_asked_by_batch() {
+    let (url, fake) = BatchFake::with(Options { per_get: 1800, ..Options::default() }, echo());
+    let place = Place::new();
+    place.ok("run small.yaml --quiet --set samples=1");
+    let judge = "experiment: judge\nname: polite\nvalues: [polite, rude]\nsamples: 2\n\
+                 template: |\n  Is this polite?\n\n  {answer}\nrequest: {model: gpt-5-mini}\n";
+    place.write("judge.yaml", judge);
+    let flags = format!("--model openai --base-url {url}/v1 --key k --batch --wait --poll 0.01");
+    let said = place.run(&format!("score judge latest --config judge.yaml {flags}"));
+    assert_eq!(
+        (fake.counts().batches, fake.counts().of(Kind::Live)),
+        (1, 0),
+        "{}{}",
+        said.out,
+        said.err
+    );
+}
+
 /// The run by batch that goes through this, and its live run.
 fn through(change: impl FnOnce(&BatchFake), kind: &str) -> (Said, BatchFake, Place) {
     let (url, fake) = fake("game24");
@@ -173,6 +194,29 @@ fn a_line_that_is_refused_fails_its_call_as_it_would_alone() {
     let (whole, code) = place.json(&format!("{run} --batch --wait --poll 0.01"));
     assert_eq!((code, whole["failed_calls"].as_u64()), (0, Some(1)), "{whole}");
     assert_eq!(fake.counts().batches, 1, "it is not tried again");
+    place.ok("replay latest");
+}
+
+#[test]
+fn a_model_with_another_name_for_the_limit_is_asked_so_in_the_next_batch() {
+    let mut answers = study("game24");
+    let renamed = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
+    let answer = move |asked: &Asked<'_>| match asked.body["max_tokens"].is_null() {
+        true => answers(asked),
+        false => Err(Refusal::new(400, renamed)),
+    };
+    let options = Options { per_get: 1800, ..Options::default() };
+    let (url, fake) = BatchFake::with(options, Box::new(answer));
+    let place = Place::new();
+    let run = format!("{} {}", game24().run(), at(&url, "openai"));
+    let said = place.run(&format!("{run} --set request.max_tokens=100 --batch --wait --poll 0.01"));
+    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+    assert!(
+        said.err.contains("takes the limit of an answer as max_completion_tokens"),
+        "{}",
+        said.err
+    );
+    assert_eq!((fake.counts().batches, fake.counts().paid_lines.len()), (2, 30));
     place.ok("replay latest");
 }
 
