@@ -199,7 +199,7 @@ fn a_line_that_is_refused_fails_its_call_as_it_would_alone() {
 
 #[test]
 fn a_model_with_another_name_for_the_limit_is_asked_so_in_the_next_batch() {
-    let mut answers = study("game24");
+    let mut answers = echo();
     let renamed = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
     let answer = move |asked: &Asked<'_>| match asked.body["max_tokens"].is_null() {
         true => answers(asked),
