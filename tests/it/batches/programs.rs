@@ -124,6 +124,22 @@ fn a_line_that_is_refused_reaches_the_program_as_it_would_alone() {
     assert_eq!((replayed.code, &replayed.out), (0, &said.out), "{}", replayed.err);
 }
 
+/// A line is made of what is stored: the model would be asked about a placeholder.
+#[test]
+fn what_is_not_stored_as_it_came_is_asked_at_once() {
+    let place = Place::new();
+    let (_, fake) = BatchFake::with(Options { per_get: 1800, ..Options::default() }, echo());
+    let script = shell(12);
+    let program = ["sh", "-c", script.as_str()];
+    let flags = "record --batch --redact ^7$ --wait --poll 0.01 --gather 3";
+    let said = retold(&place, &fake, flags, &program);
+    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+    let counts = fake.counts();
+    assert_eq!((counts.of(Kind::Live), counts.paid_lines.len()), (1, 11), "{}", said.err);
+    assert!(counts.paid.keys().all(|asked| !asked.contains("redacted")), "{counts:?}");
+    assert_eq!(said.out.matches("Answer ").count(), 12, "{}", said.out);
+}
+
 #[test]
 fn a_program_that_asks_one_after_the_other_is_refused_unless_told() {
     let place = Place::new();

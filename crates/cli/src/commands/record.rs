@@ -7,7 +7,7 @@ use crate::global::Global;
 use crate::limits::BudgetArgs;
 use crate::runs::continuation;
 use crate::runs::program::{
-    self, Destinations, InterceptArgs, LayerArgs, LayersOf, MatchingArgs, ProcessArgs,
+    self, Destinations, InterceptArgs, LayerArgs, Layers, MatchingArgs, ProcessArgs,
     ProgramCommand, ProgramRecording, ProgramResumption, RulesArgs, needs_command,
 };
 use crate::select;
@@ -112,13 +112,13 @@ pub(crate) fn run(args: Args, global: &Global) -> Result<Status, CliError> {
             retry_failed,
             destinations: &destinations,
             budget: &budget,
-            layers: LayersOf::Flags(&layers),
+            layers: Layers::from(&layers),
             command: with_progress(command),
         };
         return program::resume(resumption, global);
     }
     let command = with_progress(command);
-    let layers = layers.layers();
+    let layers = Layers::from(&layers);
     let recording =
         ProgramRecording { name, destinations, rules, log_limit, budget, command, layers };
     program::record(recording, global)

@@ -52,7 +52,7 @@ pub enum Status {
     Io,
     /// 4: the model failed, a limit of the run was reached, or no participant finished.
     Model,
-    /// 75: answers of batches are awaited, and the same command goes on later; EX_TEMPFAIL of sysexits.h.
+    /// 75: the run waits for batches, and a later command continues it; EX_TEMPFAIL of sysexits.h.
     Waiting,
     /// 130: Ctrl-C; 128 + SIGINT, as shells count.
     Interrupted,

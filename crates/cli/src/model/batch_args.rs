@@ -11,11 +11,11 @@ use retold_study::config::{ModelConfig, ModelKind};
 #[command(next_help_heading = "Batches")]
 pub(crate) struct BatchArgs {
     /// Ask by batch, at half the price: all questions that can be asked at the same time are handed to the provider in one
-    /// piece, and answered within a day. The run then waits (exit code 75), and --resume collects the answers and goes on, on any
+    /// piece, and answered within a day. The run then waits (exit code 75), and --resume collects the answers and continues, on any
     /// machine with the same log and key. The tier of a config can be `batch` as well.
     #[arg(long)]
     batch: bool,
-    /// With batches: stay until they have ended, and go on.
+    /// With batches: stay until they have ended, and continue.
     #[arg(long)]
     wait: bool,
     /// With batches: how long to wait between two looks at one, in seconds. Without it, 60.

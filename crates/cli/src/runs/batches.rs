@@ -83,7 +83,7 @@ pub(crate) fn news_line(news: &BatchNews<'_>) -> String {
 pub(crate) fn batch_error(error: BatchError, run: RunId) -> CliError {
     let name = run.short(8);
     let go_on = format!(
-        "everything recorded so far is safe, and nothing is submitted twice: `retold run --resume {name}` goes on"
+        "everything recorded so far is safe, and nothing is submitted twice: `retold run --resume {name}` continues"
     );
     match error {
         BatchError::Log(error) => CliError::from(Stop::Log(error)),

@@ -226,7 +226,7 @@ fn next_steps(outcome: &str, name: &str, go_on: &str, has_parsers: bool) -> Stri
              {retold} export {name} FILE     write it to a file (.jsonl, .jsonl.gz, .jsonl.zst)\n"
         ),
         "waiting" => format!(
-            "\nnext:\n  {command:<25}   collect what has been answered by then, and go on; --wait stays until it has\n"
+            "\nnext:\n  {command:<25}   collect what has been answered by then, and continue; --wait stays until all has\n"
         ),
         "left" => format!("\nnext:\n  {command:<25}   continue where you left off\n"),
         _ => format!("\nnext:\n  {command:<25}   continue where it stopped\n"),

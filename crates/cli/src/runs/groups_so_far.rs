@@ -1,4 +1,4 @@
-//! How many values each group of a study has, while its run goes on: counts, not what came out.
+//! Counts of values by group while a study runs, without the values themselves.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;

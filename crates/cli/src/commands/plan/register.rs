@@ -134,7 +134,7 @@ fn hypotheses(config: &Path, args: &Args) -> Result<(PathBuf, HypothesesFile), C
     let path = args.hypotheses.clone().unwrap_or_else(|| config.with_extension(BESIDE));
     if args.hypotheses.is_none() && !path.exists() {
         return Err(CliError::usage(format!(
-            "a plan says what is expected, and there is no file {} beside the config",
+            "a plan needs hypotheses, and there is no file {} beside the config",
             path.display()
         ))
         .hint("write one, or name another with --hypotheses FILE")

@@ -9,7 +9,7 @@ use super::args::{
     flags,
 };
 use super::destinations::{Destinations, ProgramDestinations, UnnamedServers};
-use super::layers::{Layers, LayersOf, settle_layer};
+use super::layers::{Layers, settle_layer};
 use super::recorded::{added_settings, first_event, recorder_error, settings_of};
 use super::running::{Program, ProgramEnd, Writing};
 use super::{environment, keys, next};
@@ -40,8 +40,7 @@ pub(crate) struct ProgramRecording {
     pub(crate) log_limit: Option<u64>,
     pub(crate) budget: BudgetArgs,
     pub(crate) command: ProgramCommand,
-    /// How requests are gathered for batches; `None` if they are asked at once.
-    pub(crate) layers: Option<Layers>,
+    pub(crate) layers: Layers,
 }
 
 /// Records a program.
@@ -56,7 +55,7 @@ pub(crate) fn record(recording: ProgramRecording, global: &Global) -> Result<Sta
         layers,
     } = recording;
     rules.check()?;
-    if layers.is_some() && rules.shared {
+    if layers.is_asked && rules.shared {
         return Err(shared_by_batch());
     }
     let budget = budget_args.budget()?;
@@ -105,29 +104,41 @@ pub(crate) fn record(recording: ProgramRecording, global: &Global) -> Result<Sta
         settings,
         command: command.clone(),
         unfinished: unfinished.map(|(run, _)| run),
-        gather: layers.map(|layers| layers.gather),
+        gather: layers.is_asked.then_some(layers.gather),
     };
-    let own_log = program.log.clone();
+    let matching = &MatchingArgs::default();
+    let (name, destinations, budget) = (run.to_string(), &destinations, &budget_args);
+    let retry_failed = false;
+    let again = ProgramResumption {
+        name: &name,
+        matching,
+        retry_failed,
+        destinations,
+        budget,
+        layers,
+        command,
+    };
+    begin(program, again, global)
+}
+
+/// Runs the program of a new run, and as long as it waits for batches that end while the command waits, once more.
+fn begin(
+    program: Program,
+    again: ProgramResumption<'_>,
+    global: &Global,
+) -> Result<Status, CliError> {
+    let (log, run) = (program.log.clone(), program.run);
     let layer = match program.go(global)? {
         ProgramEnd::Ended(status) => return Ok(status),
         ProgramEnd::Held(layer) => layer,
     };
-    let Some(layers) = layers else { return Ok(Status::Waiting) };
-    if let Some(status) = settle_layer(&layer, layers, (true, true), (&own_log, run), global)? {
-        return Ok(status);
+    match settle_layer(&layer, again.layers, true, (&log, run), global)? {
+        Some(status) => Ok(status),
+        None => {
+            drop((layer, log));
+            resume(again, global)
+        }
     }
-    drop((layer, own_log));
-    let matching = MatchingArgs::default();
-    let again = ProgramResumption {
-        name: &run.to_string(),
-        matching: &matching,
-        retry_failed: false,
-        destinations: &destinations,
-        budget: &budget_args,
-        layers: LayersOf::Given(layers),
-        command,
-    };
-    resume(again, global)
 }
 
 /// The last run of a name, if it has asked something, did not come to its end, and nobody is writing it.
@@ -221,20 +232,19 @@ pub(crate) struct ProgramResumption<'a> {
     pub(crate) retry_failed: bool,
     pub(crate) destinations: &'a Destinations,
     pub(crate) budget: &'a BudgetArgs,
-    pub(crate) layers: LayersOf<'a>,
+    pub(crate) layers: Layers,
     pub(crate) command: ProgramCommand,
 }
 
 /// Continues a program's run that was cut off.
 pub(crate) fn resume(of: ProgramResumption<'_>, global: &Global) -> Result<Status, CliError> {
     loop {
-        let (end, layers, log, run) = resume_once(&of, global)?;
+        let (end, log, run) = resume_once(&of, global)?;
         let layer = match end {
             ProgramEnd::Ended(status) => return Ok(status),
             ProgramEnd::Held(layer) => layer,
         };
-        let plans = of.layers.is_asked();
-        if let Some(status) = settle_layer(&layer, layers, (false, plans), (&log, run), global)? {
+        if let Some(status) = settle_layer(&layer, of.layers, false, (&log, run), global)? {
             return Ok(status);
         }
     }
@@ -252,7 +262,7 @@ fn shared_by_batch() -> CliError {
 fn resume_once(
     of: &ProgramResumption<'_>,
     global: &Global,
-) -> Result<(ProgramEnd, Layers, Log, RunId), CliError> {
+) -> Result<(ProgramEnd, Log, RunId), CliError> {
     let ProgramResumption { name, matching, retry_failed, destinations, budget, layers, command } =
         of;
     let (retry_failed, command) = (*retry_failed, command.clone());
@@ -289,11 +299,10 @@ fn resume_once(
     budget.count_recorded(log.reader()?.as_mut(), run)?;
     // What a batch may have is not asked a second time.
     let has_batches = RunBatches::are_open(log.reader()?.as_mut(), run)?;
-    let is_by_batch = has_batches || layers.is_asked();
+    let is_by_batch = has_batches || layers.is_asked;
     if is_by_batch && settings.shared {
         return Err(shared_by_batch());
     }
-    let layers = layers.layers();
     let program = Program {
         log: log.clone(),
         run,
@@ -310,7 +319,7 @@ fn resume_once(
         unfinished: None,
         gather: is_by_batch.then_some(layers.gather),
     };
-    Ok((program.go(global)?, layers, log, run))
+    Ok((program.go(global)?, log, run))
 }
 
 /// A fork of a program's run.
@@ -324,8 +333,7 @@ pub(crate) struct ProgramFork<'a> {
     /// The places of which it shares what is before, and whose answer it does not share.
     pub(crate) at: Option<&'a Target>,
     pub(crate) without: Option<&'a Target>,
-    /// How requests are gathered for batches; `None` if they are asked at once.
-    pub(crate) layers: Option<Layers>,
+    pub(crate) layers: Layers,
 }
 
 /// Records a new run of a program that shares what another has.
@@ -368,7 +376,7 @@ pub(crate) fn fork(
         rules: rules.as_recorded().clone(),
         shared: settings.shared || matching.shared,
     };
-    if layers.is_some() && settings.shared {
+    if layers.is_asked && settings.shared {
         return Err(shared_by_batch());
     }
     let program = Program {
@@ -385,28 +393,20 @@ pub(crate) fn fork(
         settings,
         command: command.clone(),
         unfinished: None,
-        gather: layers.map(|layers| layers.gather),
+        gather: layers.is_asked.then_some(layers.gather),
     };
-    let (own_log, run) = (program.log.clone(), program.run);
-    let layer = match program.go(global)? {
-        ProgramEnd::Ended(status) => return Ok(status),
-        ProgramEnd::Held(layer) => layer,
-    };
-    let Some(layers) = layers else { return Ok(Status::Waiting) };
-    if let Some(status) = settle_layer(&layer, layers, (true, true), (&own_log, run), global)? {
-        return Ok(status);
-    }
-    drop((layer, own_log));
+    let (name, matching) = (program.run.to_string(), &MatchingArgs::default());
+    let (budget, retry_failed) = (budget_args, false);
     let again = ProgramResumption {
-        name: &run.to_string(),
-        matching: &MatchingArgs::default(),
-        retry_failed: false,
+        name: &name,
+        matching,
+        retry_failed,
         destinations,
-        budget: budget_args,
-        layers: LayersOf::Given(layers),
+        budget,
+        layers,
         command,
     };
-    resume(again, global)
+    begin(program, again, global)
 }
 
 /// Refuses a name of a run that has something in it that is taken out: the run is found by its name.

@@ -36,9 +36,11 @@ pub(crate) struct LayerArgs {
     least: Option<usize>,
 }
 
-/// How a program's requests are gathered for batches.
+/// Whether and how a program's requests are gathered for batches.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Layers {
+    /// Whether they are to be. A run that has batches is continued so in any case, and what no batch has is then asked at once.
+    pub(super) is_asked: bool,
     /// How long the command waits for a batch.
     wait: BatchWait,
     /// How long it waits for further requests.
@@ -47,67 +49,28 @@ pub(crate) struct Layers {
     least: usize,
 }
 
-/// How the requests of a run that is continued are gathered, if it has batches or they are asked for.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum LayersOf<'a> {
-    /// As the flags say.
-    Flags(&'a LayerArgs),
-    /// As for the first batch.
-    Given(Layers),
-}
-
-impl LayersOf<'_> {
-    /// Whether batches are asked for.
-    pub(super) fn is_asked(self) -> bool {
-        match self {
-            LayersOf::Flags(flags) => flags.batches.is_asked(),
-            LayersOf::Given(_) => true,
-        }
-    }
-
-    /// How requests are gathered.
-    pub(super) fn layers(self) -> Layers {
-        match self {
-            LayersOf::Flags(flags) => flags.to_continue(),
-            LayersOf::Given(layers) => layers,
-        }
+impl Layers {
+    /// Those of a command that gathers as usual.
+    pub(crate) fn of(batches: &BatchArgs) -> Self {
+        let (is_asked, wait) = (batches.is_asked(), batches.batch_wait());
+        Layers { is_asked, wait, gather: Duration::from_secs(10), least: 10 }
     }
 }
 
-impl LayerArgs {
-    /// `None` if batches were not asked for.
-    pub(crate) fn layers(&self) -> Option<Layers> {
-        let LayerArgs { batches, gather, least } = self;
-        let layers = Layers::of(batches)?;
-        let gather = gather.unwrap_or(layers.gather);
-        Some(Layers { gather, least: least.unwrap_or(layers.least), ..layers })
-    }
-
-    /// How a run is continued that has batches, whether they are asked for or not.
-    fn to_continue(&self) -> Layers {
-        let LayerArgs { batches, gather, least } = self;
-        let usual = Layers::usual(batches);
+impl From<&LayerArgs> for Layers {
+    fn from(LayerArgs { batches, gather, least }: &LayerArgs) -> Self {
+        let usual = Layers::of(batches);
         let gather = gather.unwrap_or(usual.gather);
         Layers { gather, least: least.unwrap_or(usual.least), ..usual }
     }
 }
 
-impl Layers {
-    /// Those of a command that gathers as usual; `None` if batches were not asked for.
-    pub(crate) fn of(batches: &BatchArgs) -> Option<Self> {
-        batches.is_asked().then(|| Layers::usual(batches))
-    }
-
-    fn usual(batches: &BatchArgs) -> Self {
-        Layers { wait: batches.batch_wait(), gather: Duration::from_secs(10), least: 10 }
-    }
-}
-
-/// Settles the batches of a layer; `plans` says whether what no batch has is put into one. `None` if the program can be run again; otherwise the exit code of a command that waits.
+/// Settles the batches of a layer, the first of a run or a later one. `None` if the program can be run again; otherwise the exit code of
+/// a command that waits.
 pub(super) fn settle_layer(
     layer: &HeldLayer,
     layers: Layers,
-    (is_first, plans): (bool, bool),
+    is_first: bool,
     (log, run): (&Log, RunId),
     global: &Global,
 ) -> Result<Option<Status>, CliError> {
@@ -131,7 +94,7 @@ pub(super) fn settle_layer(
         model: layer,
         poll: layers.wait.poll,
         waits: layers.wait.stays,
-        plans,
+        plans: layers.is_asked,
         signal: &signal,
     };
     let settled = tokio.block_on(async {
@@ -160,7 +123,7 @@ pub(super) fn settle_layer(
             let lines: String =
                 batches.iter().map(|it| format!("  {}\n", batch_line(it))).collect();
             write_err(&spell_commands(&format!(
-                "run {} waits:\n{lines}next:\n  retold {next}   collect what has been answered by then, and go on\n",
+                "run {} waits:\n{lines}next:\n  retold {next}   collect what has been answered by then, and continue\n",
                 run.short(8)
             )));
             Ok(Some(Status::Waiting))
@@ -177,5 +140,5 @@ fn too_few(held: usize, run: RunId, started: &RunStarted) -> CliError {
     let next = next::command("record --resume", run, &[], started);
     CliError::usage(message)
         .hint(format!("nothing was submitted. `retold {next}` asks at once"))
-        .hint(format!("--least {held} goes on by batch all the same"))
+        .hint(format!("--least {held} uses batches anyway"))
 }

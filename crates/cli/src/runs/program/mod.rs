@@ -30,7 +30,7 @@ pub(crate) use commands::{
 };
 pub(crate) use destinations::Destinations;
 pub(crate) use keys::without_keys;
-pub(crate) use layers::{LayerArgs, Layers, LayersOf};
+pub(crate) use layers::{LayerArgs, Layers};
 pub(crate) use next::{command as next_command, import as import_command, needs_command};
 pub(crate) use proxy::{Proxying, proxy};
 pub(crate) use proxy_runs::ProxyMode;
