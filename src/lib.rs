@@ -110,6 +110,8 @@ pub mod event;
 mod exact;
 pub mod exchange;
 pub mod explain;
+#[cfg(feature = "openai")]
+pub mod fetch;
 pub mod id;
 pub mod jsonl;
 pub mod leftovers;

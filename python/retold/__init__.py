@@ -32,6 +32,7 @@ from ._errors import (
     UnusedAnswers,
 )
 from ._log import Log, Parsed, RecordedRun, Table, open, parse
+from ._plan import Plan, plan
 from ._rules import Replacements, rules
 from ._run import Decided, Run
 from ._version import VERSION
@@ -54,6 +55,7 @@ __all__ = [
     "NotCaught",
     "OverBudget",
     "Parsed",
+    "Plan",
     "ProgramNotFound",
     "RecordedRun",
     "ReplayMismatch",
@@ -68,6 +70,7 @@ __all__ = [
     "fork",
     "open",
     "parse",
+    "plan",
     "record",
     "replay",
     "resume",
@@ -89,6 +92,7 @@ def record(
     shared: bool = False,
     max_cost: float | None = None,
     prices: Path | None = None,
+    plan: Plan | None = None,
 ) -> Block:
     """Records what is asked inside the block as a new run of the log, which is created if it is missing.
 
@@ -100,8 +104,13 @@ def record(
     ``max_cost`` are US dollars after which nothing more is asked: requests then get an error with HTTP status 402, and
     `OverBudget` is raised at the end of the block. The run can be resumed with a higher limit. ``prices`` is a file with what
     models cost, in place of the built-in prices.
+
+    With a ``plan``, the run is recorded by it and gets its name, unless you give it another, which is an error.
     """
     arguments = ["--log", os.fspath(log), "record"]
+    if plan is not None:
+        name = plan.name if name is None else name
+        arguments += ["--plan", plan.run]
     if name is not None:
         arguments += ["--name", name]
     arguments += rules(ignore, replace, redact)

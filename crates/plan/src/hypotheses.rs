@@ -28,9 +28,12 @@ pub struct HypothesesFile {
     /// The configs of the judges that will decide, as paths from this file.
     #[serde(default)]
     pub judges: Vec<PathBuf>,
-    /// Models that may answer besides those of the config.
+    /// Models that may answer besides those of the config; of a program, those that may answer, any if there are none.
     #[serde(default)]
     pub models: Vec<String>,
+    /// How many calls a program is to make. A study says that itself.
+    #[serde(default)]
+    pub calls: Option<u64>,
 }
 
 /// What is expected of a figure.
@@ -231,6 +234,7 @@ mod tests {
             parsers: Vec::new(),
             judges: Vec::new(),
             models: Vec::new(),
+            calls: None,
         }
     }
 

@@ -15,6 +15,7 @@ mod differences;
 mod hypotheses;
 mod judges;
 mod named_plan;
+mod program_deviations;
 mod refold;
 mod registered;
 mod search;

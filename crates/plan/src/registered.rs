@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use retold::counted::{count_of, group_digits};
 use retold::escaping::printable;
-use retold::event::{PLAN, RUN_NAME, RunStarted};
+use retold::event::{PLAN, PROGRAM, RUN_NAME, RunStarted};
 use retold::exchange::store_statement;
 use retold::id::{RunId, Time};
 use retold::log::{Backend, Head, LogError, Reader};
@@ -22,12 +22,13 @@ const REGISTERED: &str = "plan";
 /// A plan as it is registered: with everything that decides whether a run is as planned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RegisteredPlan {
-    /// The name of the experiment.
+    /// The name of the experiment; of a program, the name of its runs.
     pub study: String,
     /// The seed; `None` if the config leaves it to chance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// The settings of the planned run, as it would record them.
+    /// The settings of the planned run, as it would record them. A program has none: nobody knows what it will ask.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
     pub settings: Value,
     /// What is expected.
     pub hypotheses: Vec<PlannedFigure>,
@@ -48,8 +49,9 @@ pub struct RegisteredPlan {
     /// Models that may answer besides those of the settings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<String>,
-    /// How many calls a run with made-up answers made.
-    pub calls: u64,
+    /// How many calls a run with made-up answers made, or a program is to make.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<u64>,
 }
 
 /// A figure of which something is expected.
@@ -106,18 +108,31 @@ impl RegisteredPlan {
         serde_json::from_value(registered.clone()).ok()
     }
 
-    /// The plans of a study in a log, in the order in which they were registered. Damaged ones are left out.
+    /// The last run that registered this plan. Damaged ones are left out.
     ///
     /// # Errors
     /// [`LogError`] if the runs cannot be listed.
-    pub fn of_study(reader: &mut dyn Reader, study: &str) -> Result<Vec<(RunId, Self)>, LogError> {
-        let mut plans = Vec::new();
+    pub fn find(&self, reader: &mut dyn Reader) -> Result<Option<RunId>, LogError> {
+        let mut found = None;
         for head in reader.runs()? {
             let Ok(started) = run_start(reader, head.run) else { continue };
-            let plan = RegisteredPlan::of(&started).filter(|plan| plan.study == study);
-            plans.extend(plan.map(|plan| (head.run, plan)));
+            let is_this = RegisteredPlan::of(&started).is_some_and(|plan| plan == *self);
+            found = is_this.then_some(head.run).or(found);
         }
-        Ok(plans)
+        Ok(found)
+    }
+
+    /// Whether it is a plan of a program, which has a name and no settings.
+    pub fn is_of_program(&self) -> bool {
+        self.settings.is_null()
+    }
+
+    /// Whether a run is of the planned study.
+    pub fn is_of(&self, started: &RunStarted) -> bool {
+        match started.experiment == PROGRAM {
+            true => self.is_of_program() && started.name() == Some(self.study.as_str()),
+            false => !self.is_of_program() && started.experiment == self.study,
+        }
     }
 
     /// Registers it as a run of its own, which is found by this name.
@@ -156,9 +171,11 @@ impl RegisteredPlan {
                 let _ = writeln!(text, "    {}: n {draws}, {clusters}", shown(name));
             }
         }
-        let _ =
-            writeln!(text, "  n: {} in a run with made-up answers", count_of(self.calls, "call"));
-        let stopping = self.stopping.as_deref().unwrap_or("when the study has asked everything");
+        if let Some(calls) = self.calls {
+            let made_up = if self.is_of_program() { "" } else { " in a run with made-up answers" };
+            let _ = writeln!(text, "  n: {}{made_up}", count_of(calls, "call"));
+        }
+        let stopping = self.stopping.as_deref().unwrap_or("when everything has been asked");
         let _ = writeln!(text, "  stopping: {}", shown(stopping));
         for (name, by) in &self.deciders {
             let _ = writeln!(text, "  {} by {}", shown(name), shown(&by.join(", ")));
@@ -168,7 +185,7 @@ impl RegisteredPlan {
             ("exclusions", self.exclusions.clone()),
             ("other parsers", self.parsers.clone()),
             ("judges of", judges.map(str::to_owned).collect()),
-            ("other models", self.models.clone()),
+            (if self.is_of_program() { "models" } else { "other models" }, self.models.clone()),
         ];
         for (name, list) in lists.iter().filter(|(_, list)| !list.is_empty()) {
             let _ = writeln!(text, "  {name}: {}", shown(&list.join("; ")));

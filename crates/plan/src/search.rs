@@ -21,6 +21,7 @@ use crate::deciders::RunDecisionMakers;
 use crate::deviation::{Deviation, DeviationKind};
 use crate::hypotheses::Direction;
 use crate::named_plan::NamedPlan;
+use crate::program_deviations::program_deviations;
 use crate::registered::{PlannedFigure, RegisteredPlan};
 use crate::setting_deviations::setting_deviations;
 use crate::spread::{SpreadOf, SpreadRow};
@@ -141,7 +142,7 @@ impl<'a> RunSearch<'a> {
         let is_before = |of: RunId| place(of) < own;
         let mut plans: Vec<StudyPlan> = Vec::new();
         for (head, of) in &runs {
-            let plan = RegisteredPlan::of(of).filter(|plan| plan.study == started.experiment);
+            let plan = RegisteredPlan::of(of).filter(|plan| plan.is_of(&started));
             let (run, is_earlier) = (head.run, is_before(head.run));
             plans.extend(plan.map(|plan| StudyPlan { run, plan, is_earlier }));
         }
@@ -159,7 +160,10 @@ impl<'a> RunSearch<'a> {
                             "the plan in this log is not the one that the run named when it began";
                         deviations.push(Deviation::new(DeviationKind::Plan, how));
                     }
-                    deviations.extend(setting_deviations(plan, &started, studies));
+                    deviations.extend(match plan.is_of_program() {
+                        true => program_deviations(plan, &mut reader, run, studies.parsers())?,
+                        false => setting_deviations(plan, &started, studies),
+                    });
                     if let Some((head, _)) = own.and_then(|at| runs.get(at)) {
                         deviations.extend(end_deviations(&mut reader, head, &runs)?);
                     }

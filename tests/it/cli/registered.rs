@@ -398,6 +398,7 @@ fn what_is_wrong_with_a_plan_is_named() {
         "hypotheses:\n- figure: share of solved = true\nparsers: [game24]\n",
         "hypotheses:\n- figure: share of solved = true\nparsers: [game24@9]\n",
         "hypotheses:\n- figure: share of solved = true\njudges: [nobody.yaml]\n",
+        "hypotheses:\n- figure: share of solved = true\ncalls: 6\n",
     ] {
         place.write("small.hypotheses.yaml", hypotheses);
         said.push_str(&format!("# {}\n", hypotheses.trim_end().replace('\n', "; ")));
@@ -414,6 +415,11 @@ fn what_is_wrong_with_a_plan_is_named() {
         "run small.yaml small.yaml --plan small-plan",
         "replay small-plan",
         "fork small-plan",
+        "plan --register --name mine",
+        "plan --name mine",
+        "plan small.yaml --register --name mine",
+        "record --plan small-plan -- true",
+        "record --plan small-plan --name mine -- true",
     ]));
     let game = last_run_of(&place, "game24");
     let not_a_plan = place.run(&format!("run small.yaml --new --plan {game}"));

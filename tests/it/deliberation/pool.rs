@@ -5,10 +5,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::support::program::{build, study, supply};
+use retold::fetch::FetchLimits;
 use retold::model::simulated::Misbehaviour;
-use retold_deliberation::personas::fetch::{FetchLimits, fetch};
 use retold_deliberation::personas::pool::{EnrichedPersona, Pool, add};
-use retold_deliberation::personas::{Collection, pool_size};
+use retold_deliberation::personas::{Collection, PersonaError, pool_size};
 use retold_deliberation::{Fact, Settings};
 use retold_study::config::{ApiKind, ModelKind};
 use serde::Deserialize;
@@ -393,6 +393,10 @@ fn a_url_is_checked_before_it_is_used() {
     assert_said!("personas_url", shown);
 }
 
+fn fetched(url: &str, limits: FetchLimits) -> Result<Collection, PersonaError> {
+    Collection::url(&url.parse().unwrap(), limits)
+}
+
 #[test]
 fn what_a_server_may_do_wrong() {
     let limits = FetchLimits { longest: 1000, timeout: Duration::from_millis(500) };
@@ -408,9 +412,9 @@ fn what_a_server_may_do_wrong() {
     let server = Server::script(replies);
     let url = format!("{}/persona.jsonl", server.base_url());
     let mut said: Vec<String> =
-        (0..6).map(|_| fetch(&url, limits).unwrap_err().to_string()).collect();
+        (0..6).map(|_| fetched(&url, limits).unwrap_err().to_string()).collect();
     let (nobody, _kept) = nobody();
-    said.push(fetch(&nobody, limits).unwrap_err().to_string());
+    said.push(fetched(&nobody, limits).unwrap_err().to_string());
     let said = said.join("\n");
     assert!(!said.contains("s3cret"), "{said}");
     let ports = regex::Regex::new(r"127\.0\.0\.1:\d+").unwrap();
@@ -421,7 +425,8 @@ fn what_a_server_may_do_wrong() {
 fn a_collection_is_fetched_from_a_url_within_a_runtime_too() {
     let server = Server::handler(|_| Reply::new(200, "{\"persona\": \"A baker of bread\"}\n"));
     let url = format!("{}/persona.jsonl", server.base_url());
-    let inside = block_on(async { Collection::url(&url, FetchLimits::default()) });
+    let limits = FetchLimits { longest: 1000, timeout: Duration::from_secs(60) };
+    let inside = block_on(async { Collection::url(&url.parse().unwrap(), limits) });
     assert_eq!(inside.unwrap().found.english, ["A baker of bread"]);
 }
 

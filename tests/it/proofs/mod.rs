@@ -1,7 +1,9 @@
 //! Proofs: they hold without the log, and nothing that was changed does.
 
 mod elsewhere;
+mod plans;
 mod seals;
+mod times;
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};

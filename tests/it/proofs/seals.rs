@@ -6,7 +6,7 @@ use crate::support::cli::{Place, Said, assert_said};
 use crate::support::forged::with_settings;
 
 /// Makes an SSH key pair in a place.
-fn key(place: &Place, name: &str) {
+pub(super) fn key(place: &Place, name: &str) {
     let mut command = Command::new("ssh-keygen");
     let made =
         command.args(["-q", "-t", "ed25519", "-N", "", "-C", "", "-f"]).arg(place.path(name));

@@ -48,6 +48,10 @@ pub(crate) struct Args {
     /// A name for the run, by which `replay`, `fork` and --resume find the last one of that name.
     #[arg(long, value_parser = new_run_name)]
     name: Option<String>,
+    /// Record by a plan that `retold plan --register --name NAME` has written to the log: its run, as all runs are named. The run
+    /// gets the planned name, and `retold stats --figure` says what is not as planned.
+    #[arg(long, value_name = "PLAN", conflicts_with = "resume")]
+    plan: Option<String>,
     /// Where the requests of an upstream go: openai, anthropic, gemini, azure, ollama, or any other
     /// name, whose base URL the command then finds in NAME_BASE_URL. --resume takes no server from the
     /// run: name those again that are not the provider's own. Can be repeated.
@@ -84,6 +88,7 @@ pub(crate) fn run(args: Args, global: &Global) -> Result<Status, CliError> {
         resume,
         retry_failed,
         name,
+        plan,
         upstreams,
         rules,
         intercept,
@@ -120,7 +125,7 @@ pub(crate) fn run(args: Args, global: &Global) -> Result<Status, CliError> {
     let command = with_progress(command);
     let layers = Layers::from(&layers);
     let recording =
-        ProgramRecording { name, destinations, rules, log_limit, budget, command, layers };
+        ProgramRecording { name, plan, destinations, rules, log_limit, budget, command, layers };
     program::record(recording, global)
 }
 

@@ -24,6 +24,7 @@ pub(crate) mod original;
 pub(crate) mod pending;
 pub(crate) mod person;
 pub(crate) mod phase_files;
+pub(crate) mod plan;
 pub(crate) mod program;
 pub(crate) mod record;
 pub(crate) mod refold;

@@ -13,15 +13,13 @@ use crate::runs::first_event::first_event;
 use crate::runs::folder::{FolderArgs, OutputFolder};
 use crate::runs::pending::PendingRun;
 use crate::runs::person::with_person;
+use crate::runs::plan::PlanInLog;
 use crate::runs::session::StudyExecution;
 use crate::runs::unfinished::{self, StudyLease};
-use crate::select;
-use retold::escaping::printable;
 use retold::event::RunStarted;
 use retold::log::Log;
 use retold::model::Answerer;
 use retold::run::Mode;
-use retold_plan::{NamedPlan, RegisteredPlan};
 use retold_study::config::ModelKind;
 use retold_study::study::{SettingsOf, Study};
 
@@ -156,7 +154,7 @@ impl PreparedRecording {
             plan,
         } = self;
         if let Some(plan) = &plan {
-            named_plan(plan, log, &started, global)?.record(&mut started);
+            PlanInLog::find(plan, log, global)?.record(&mut started)?;
         }
         let mut claims = Vec::new();
         if !new {
@@ -224,29 +222,4 @@ pub(crate) fn choose_folder(
         write_err(&format!("{first} is taken: the outputs of this run go to {chosen}\n"));
     }
     Ok((Some(folder), claim, flags.with_number(number)))
-}
-
-/// The plan in a log by which a run is recorded.
-fn named_plan(
-    name: &str,
-    log: &Log,
-    started: &RunStarted,
-    global: &Global,
-) -> Result<NamedPlan, CliError> {
-    let found = select::find(log, name, global)?;
-    let (run, head) = (found.run, found.head);
-    select::sound(log, run, "nothing was recorded")?;
-    let registered = RegisteredPlan::of(&select::run_start(log.reader()?.as_mut(), run)?);
-    let Some(plan) = registered else {
-        return Err(CliError::usage(format!("run {run} is not a plan"))
-            .hint("`retold plan CONFIG --register` registers one; `retold log` lists the runs"));
-    };
-    if plan.study != started.experiment {
-        return Err(CliError::usage(format!(
-            "run {run} is a plan of {}, and the config is of {}",
-            printable(&plan.study, 60),
-            started.experiment
-        )));
-    }
-    Ok(NamedPlan { run, head })
 }

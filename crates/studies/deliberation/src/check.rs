@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::config::Config;
 use super::opposition;
-use super::personas::fetch;
+use retold::fetch::{PublicUrl, PublicUrlError};
 use retold::parse::vote::comparable;
 use retold_study::config::{ConfigProblem, figure, names_folder, within};
 
@@ -20,7 +20,13 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigProblem> {
         return Err(wrong("random_seed", format!("must be at most 2^53, not {seed}")));
     }
     if let Some(url) = &config.personas_url {
-        fetch::check_url(url).map_err(|e| wrong("personas_url", e.to_string()))?;
+        url.parse::<PublicUrl>().map_err(|error| match error {
+            PublicUrlError::MayHaveKey => wrong(
+                "personas_url",
+                format!("{error}, and configs are recorded: fetch the file by other means and name it as personas_file"),
+            ),
+            error => wrong("personas_url", error.to_string()),
+        })?;
         if config.personas_file.is_some() {
             return Err(wrong("personas_url", "personas come from a file or a URL, not both"));
         }

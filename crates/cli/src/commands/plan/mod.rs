@@ -5,9 +5,12 @@ mod alone;
 mod command;
 mod planned;
 mod register;
+mod stored_plan;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+
+use clap::ArgGroup;
 
 use crate::error::{CliError, Status};
 use crate::gate;
@@ -17,6 +20,7 @@ use crate::output::Output;
 use crate::runs::run_figures::FiguresArgs;
 use crate::select::{self, RunSelection};
 use retold::audit::Target;
+use retold::run::new_run_name;
 
 /// Show what a run would ask and cost before it is paid for.
 ///
@@ -38,12 +42,13 @@ use retold::audit::Target;
 ///
 /// With --register, what is expected is written to the log before the first call: hypotheses, each a figure with its
 /// baseline and direction, and with them the complete settings of the study. This is a run of its own, which `retold verify
-/// seal` signs. `retold run CONFIG --plan PLAN` records by it; `retold stats --figure`, the report and the page then say below
+/// seal` signs. `retold run CONFIG --plan PLAN` records by it, and of a program, `retold record --plan PLAN -- CMD`; `retold stats --figure`, the report and the page then say below
 /// each figure whether it is by the plan, and what deviates.
 #[derive(Debug, clap::Args)]
+#[command(group = ArgGroup::new("planned").args(["config", "name"]))]
 pub(crate) struct Args {
     /// The config of the planned run. With --against alone, the plan is for a fork of the recorded run.
-    #[arg(required_unless_present_any = ["against", "command"])]
+    #[arg(required_unless_present_any = ["against", "command", "name"])]
     config: Option<PathBuf>,
     /// The recorded run (first digits of its id, its name, or `latest`) or a recording's file.
     #[arg(long, value_name = "RUN", conflicts_with_all = ["command", "figure", "figures"])]
@@ -71,8 +76,13 @@ pub(crate) struct Args {
     #[arg(long, requires = "config")]
     trust: bool,
     /// Write the plan to the log, before anything is asked. --model is then the model that will answer.
-    #[arg(long, requires = "config", conflicts_with_all = ["against", "command", "figure", "figures"])]
+    #[arg(long, conflicts_with_all = ["against", "command", "figure", "figures"])]
+    #[arg(requires = "planned")]
     register: bool,
+    /// With --register, in place of a config: the name of the runs of a program, which `retold record --plan` then records.
+    /// The hypotheses may say how many `calls` it makes and which `models` answer.
+    #[arg(long, value_name = "NAME", requires = "register", value_parser = new_run_name, conflicts_with = "config")]
+    name: Option<String>,
     /// What is expected, in a YAML file: `hypotheses`, each with `figure`, `baseline` and `direction` (`greater`, `less` or
     /// `different`); also `clustered_by`, `stopping`, `exclusions`, and what else is admitted: `parsers`, `judges` (their configs)
     /// and `models`. If left out, it is the file beside the config, CONFIG.hypotheses.yaml.
@@ -94,10 +104,13 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             |[selected]: [RunSelection; 1]| against::show(selected, &args, &prices, global, output);
         return gate::show_runs([selected], output, show);
     }
-    match &args.config {
-        Some(config) if args.register => register::register(config, &args, &prices, global, output),
-        Some(config) => alone::show(config, &args, &prices, global, output),
-        None => {
+    match (&args.config, &args.name) {
+        (Some(config), _) if args.register => {
+            register::register(config, &args, &prices, global, output)
+        }
+        (Some(config), _) => alone::show(config, &args, &prices, global, output),
+        (None, Some(name)) => register::register_program(name, &args, global, output),
+        (None, None) => {
             let selected = command::last_run(&args.command, global)?;
             let show = |[selected]: [RunSelection; 1]| {
                 command::show(&selected, &args, &prices, global, output)

@@ -1,30 +1,27 @@
-//! `retold plan CONFIG --register`: a plan in the log, before anything is asked.
+//! `retold plan --register`: the plan of a study or a program, before anything is asked.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Args;
 use super::alone::simulate;
 use super::planned::PlannedRun;
+use super::stored_plan::StoredPlan;
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::model::ModelArgs;
 use crate::output::Output;
-use crate::run_id::new_run_id;
 use crate::runs::config::NamedConfig;
-use crate::runs::record::log_to_record;
 use crate::runs::run_figures::named_tables;
 use crate::runs::settings::{as_json, as_recorded};
 use crate::runs::simulated::SimulatedRun;
 use crate::select::{self, RunSelection};
 use retold::decide::RegisteredParser;
 use retold::escaping::printable;
-use retold::id::RunId;
-use retold::log::{Head, Log};
 use retold::members::Members;
 use retold::model::Prices;
-use retold::run::clock;
 use retold_figures::{DefinitionError, FigureTable};
 use retold_plan::{
     HypothesesError, HypothesesFile, HypothesisDefinition, PlannedFigure, RegisteredPlan,
@@ -48,29 +45,13 @@ pub(super) fn register(
     output: &Output,
 ) -> Result<Status, CliError> {
     let (path, file) = hypotheses(config, args)?;
-    let in_file = |error: HypothesesError| {
-        let hint = if let HypothesesError::Definition(_) = error {
-            DefinitionError::HINT
-        } else {
-            EXAMPLE
-        };
-        CliError::usage(format!("{}: {error}", path.display())).hint(hint)
-    };
-    let definitions = file.definitions().map_err(in_file)?;
-    for parser in &file.parsers {
-        let found = RegisteredParser::new(global.studies.parsers(), parser)?;
-        if format!("{}@{}", found.name(), found.version()) != *parser {
-            return Err(CliError::usage(format!(
-                "{}: parser {} needs its version, such as {}@{}",
-                path.display(),
-                printable(parser, 60),
-                found.name(),
-                found.version()
-            )));
-        }
+    let definitions = definitions(&path, &file)?;
+    if file.calls.is_some() {
+        return Err(CliError::usage(format!("{}: `calls` is for programs", path.display()))
+            .hint("the config says how much a study asks: leave `calls` out"));
     }
-    let judges = file.judges.iter().map(|judge| judge_settings(&path, judge, args, global));
-    let judges = judges.collect::<Result<Vec<Value>, CliError>>()?;
+    parsers_exist(&path, &file, global)?;
+    let judges = judges(&path, &file, args, global)?;
     let (study, started) = planned_study(config, args, global)?;
     let seed = (!study.seed_is_drawn).then_some(study.seed);
     let SimulatedRun { selected, .. } = simulate(config, study, args, global)?;
@@ -87,45 +68,67 @@ pub(super) fn register(
         parsers: file.parsers,
         judges: judges.iter().map(as_recorded).collect(),
         models: file.models,
-        calls: planned.calls(),
+        calls: Some(planned.calls()),
     };
-    let name = plan_name(config);
-    let log = log_to_record(None, global)?;
-    let registered = RegisteredPlan::of_study(log.reader()?.as_mut(), &plan.study)?;
-    let known = registered.into_iter().rfind(|(_, known)| *known == plan).map(|(run, _)| run);
-    let run = match known {
-        Some(run) => run,
-        None => {
-            let run = new_run_id()?;
-            plan.store(log.backend().as_ref(), (run, &name), clock::now())?;
-            run
-        }
-    };
-    let head = head_of(&log, run)?;
+    let stem = config.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
+    let stored = StoredPlan::store(&plan, &stem, global)?;
     if output.is_json() {
         let mut object = planned.json();
         object.set("config", config.display().to_string().into());
         object.set("experiment", started.experiment.into());
         object.set("simulated", true.into());
-        object.set("plan", run.to_string().into());
-        object.set("head", head.hash.to_string().into());
-        object.set("is_new", known.is_none().into());
+        stored.add_to(&mut object);
         output.object(&object)?;
         return Ok(Status::Fine);
     }
-    let shown = run.short(8);
-    let stored = match known {
-        None => format!("registered as {}, run {run}, head {}", printable(&name, 100), head.hash),
-        Some(_) => format!("run {run} is this plan already, head {}", head.hash),
-    };
     let model = started.model_note();
+    let records = format!("run {} --plan", config.display());
     output.text(&format!(
-        "{}{}{}{model}{stored}\n`retold run {} --plan {shown}` records by it; `retold verify seal {shown} --key KEY` signs it, and `retold show {shown}` shows it again\n",
+        "{}{}{}{model}{}",
         plan.text(),
         select::SIMULATED,
         planned.text("simulated"),
-        config.display(),
+        stored.text(&records),
     ))?;
+    Ok(Status::Fine)
+}
+
+/// Registers the plan of a program, by the name of its runs.
+pub(super) fn register_program(
+    name: &str,
+    args: &Args,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let Some(path) = &args.hypotheses else {
+        return Err(CliError::usage("the plan of a program needs hypotheses: --hypotheses FILE")
+            .hint(EXAMPLE));
+    };
+    let file: HypothesesFile = load(path, &read_text(path)?)?;
+    let definitions = definitions(path, &file)?;
+    parsers_exist(path, &file, global)?;
+    let judges = judges(path, &file, args, global)?;
+    let plan = RegisteredPlan {
+        study: name.to_owned(),
+        seed: None,
+        settings: Value::Null,
+        hypotheses: definitions.iter().map(|of| PlannedFigure::new(of, &[])).collect(),
+        stopping: file.stopping,
+        exclusions: file.exclusions,
+        deciders: BTreeMap::new(),
+        parsers: file.parsers,
+        judges: judges.iter().map(as_recorded).collect(),
+        models: file.models,
+        calls: file.calls,
+    };
+    let stored = StoredPlan::store(&plan, name, global)?;
+    if output.is_json() {
+        let mut object = json!({ "name": name });
+        stored.add_to(&mut object);
+        output.object(&object)?;
+    } else {
+        output.text(&format!("{}{}", plan.text(), stored.text("record --plan")))?;
+    }
     Ok(Status::Fine)
 }
 
@@ -142,6 +145,45 @@ fn hypotheses(config: &Path, args: &Args) -> Result<(PathBuf, HypothesesFile), C
     }
     let file = load(&path, &read_text(&path)?)?;
     Ok((path, file))
+}
+
+/// The figures of a file of hypotheses.
+fn definitions(path: &Path, file: &HypothesesFile) -> Result<Vec<HypothesisDefinition>, CliError> {
+    file.definitions().map_err(|error: HypothesesError| {
+        let hint = if let HypothesesError::Definition(_) = error {
+            DefinitionError::HINT
+        } else {
+            EXAMPLE
+        };
+        CliError::usage(format!("{}: {error}", path.display())).hint(hint)
+    })
+}
+
+/// Checks the names of parsers that may decide.
+fn parsers_exist(path: &Path, file: &HypothesesFile, global: &Global) -> Result<(), CliError> {
+    for parser in &file.parsers {
+        let found = RegisteredParser::new(global.studies.parsers(), parser)?;
+        if format!("{}@{}", found.name(), found.version()) != *parser {
+            return Err(CliError::usage(format!(
+                "{}: parser {} needs its version, such as {}@{}",
+                path.display(),
+                printable(parser, 60),
+                found.name(),
+                found.version()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The settings of the judges whose configs are named in a file.
+fn judges(
+    path: &Path,
+    file: &HypothesesFile,
+    args: &Args,
+    global: &Global,
+) -> Result<Vec<Value>, CliError> {
+    file.judges.iter().map(|judge| judge_settings(path, judge, args, global)).collect()
 }
 
 /// The settings of a judge whose config is named in a file.
@@ -223,17 +265,4 @@ fn planned_figures(
         all.extend(tables);
     }
     Ok((figures, all))
-}
-
-/// The name of the plan of a config.
-fn plan_name(config: &Path) -> String {
-    let stem = config.file_stem().map(|stem| stem.to_string_lossy());
-    format!("{}-plan", stem.unwrap_or_default())
-}
-
-/// The end of the plan's run.
-fn head_of(log: &Log, run: RunId) -> Result<Head, CliError> {
-    let head = log.reader()?.runs()?.into_iter().find(|head| head.run == run);
-    head.map(|head| head.head)
-        .ok_or_else(|| CliError::new(Status::Io, "the plan is not in the log any more"))
 }

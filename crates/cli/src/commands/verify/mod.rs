@@ -1,11 +1,14 @@
 //! `retold verify`: `runs` recomputes hash chains, `head` prints that of the ledger, `seal` signs
-//! the head of a run (`ssh_seal`), and `proof` checks a proof without the log.
+//! the head of a run (`ssh_seal`) and has its time signed by others (`time_stamp`), which `checked_seal` checks, and `proof`
+//! checks a proof without the log.
 
+mod checked_seal;
 mod head;
 mod proof;
 mod runs;
 mod seal;
 mod ssh_seal;
+mod time_stamp;
 
 use crate::error::{CliError, Status};
 use crate::global::Global;

@@ -13,7 +13,7 @@ use retold::id::EventsRoot;
 use retold::jsonl::read_whole;
 use retold::proof::{ProofError, ProofStatement, verify};
 
-use super::ssh_seal::Seal;
+use super::checked_seal::{CheckedSeal, SealArgs, SealTime};
 
 /// The largest file that is read, in bytes.
 const LARGEST: u64 = 64 << 20;
@@ -33,33 +33,34 @@ const SHOWN: usize = 400;
 /// run, with one that you have from somewhere else: from the run's author, or from a seal. Exit code
 /// 1 if the proof does not hold.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("seal", |seal| seal.conflicts_with("root")))]
 pub(super) struct Args {
     /// The proof.
     file: PathBuf,
     /// The root that it must have.
     #[arg(long, value_name = "HASH")]
     root: Option<EventsRoot>,
-    /// A seal of the run, from which the root is taken.
-    #[arg(long, value_name = "FILE", conflicts_with = "root")]
-    seal: Option<PathBuf>,
-    /// The public key of the seal's signer.
-    #[arg(long, value_name = "FILE", requires = "seal")]
-    signer: Option<PathBuf>,
+    #[command(flatten)]
+    sealed: SealArgs,
 }
 
 pub(super) fn run(args: Args, output: &Output) -> Result<Status, CliError> {
-    let Args { file, mut root, seal, signer } = args;
+    let Args { file, mut root, sealed } = args;
+    let checked = sealed.read()?;
     let mut by = "that you gave".to_owned();
-    if let Some(path) = seal {
-        let (seal, key) = Seal::read(&path, signer.as_deref())?;
+    if let Some(CheckedSeal { seal, key, has_signer, time }) = &checked {
         root = Some(seal.root.ok_or_else(|| {
             let message = "the run was not finished when it was sealed, so the seal has no root";
+            let path = sealed.seal.as_deref().unwrap_or(&file);
             CliError::usage(format!("{}: {message}", path.display()))
         })?);
-        by = match signer {
-            Some(_) => format!("that {key} sealed, as you wanted"),
-            None => format!("that {key} sealed: compare the key with that of the signer"),
+        by = match has_signer {
+            true => format!("that {key} sealed, as you wanted"),
+            false => format!("that {key} sealed: compare the key with that of the signer"),
         };
+        if let SealTime::Known(time) = time {
+            by.push_str(&format!("; the seal existed by {time}"));
+        }
     }
     let bytes = read_whole(&file, LARGEST)?;
     let failed = |error: &dyn std::fmt::Display| {

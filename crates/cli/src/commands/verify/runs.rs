@@ -1,7 +1,5 @@
 //! Recomputes hash chains: `retold verify`.
 
-use std::path::PathBuf;
-
 use serde_json::json;
 
 use crate::again::spell_commands;
@@ -19,10 +17,12 @@ use retold::log::{
 use retold::run::run_start;
 use retold_archive::{Archive, is_cut_off};
 
+use super::checked_seal::{CheckedSeal, SealArgs};
 use super::ssh_seal::Seal;
 
 /// What is verified, and against which hashes.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("seal", |seal| seal.requires("run")))]
 pub(super) struct RunsArgs {
     /// A run (first digits of its id, its name, or `latest`) or a recording's file; the whole log if left
     /// out.
@@ -30,12 +30,8 @@ pub(super) struct RunsArgs {
     /// The head that the run must have.
     #[arg(long, value_name = "HASH", requires = "run")]
     head: Option<EventHash>,
-    /// A seal that `retold verify seal` wrote: the run must be the one that was sealed.
-    #[arg(long, value_name = "FILE", requires = "run")]
-    seal: Option<PathBuf>,
-    /// The public key of the seal's signer.
-    #[arg(long, value_name = "FILE", requires = "seal")]
-    signer: Option<PathBuf>,
+    #[command(flatten)]
+    sealed: SealArgs,
     /// A hash that `retold verify head` printed earlier: the ledger must still contain it.
     #[arg(long, value_name = "HASH", conflicts_with = "run")]
     checkpoint: Option<LedgerHash>,
@@ -44,17 +40,17 @@ pub(super) struct RunsArgs {
 impl RunsArgs {
     /// Whether anything is given.
     pub(super) fn is_given(&self) -> bool {
-        let RunsArgs { run, head, seal, signer, checkpoint } = self;
-        let names_one = run.is_some() || head.is_some() || seal.is_some() || signer.is_some();
-        names_one || checkpoint.is_some()
+        let RunsArgs { run, head, sealed, checkpoint } = self;
+        let SealArgs { seal, signer, authority } = sealed;
+        let has_seal = seal.is_some() || signer.is_some() || authority.is_some();
+        run.is_some() || head.is_some() || has_seal || checkpoint.is_some()
     }
 }
 
 pub(super) fn run(args: RunsArgs, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let seal = args.seal.as_deref().map(|file| Seal::read(file, args.signer.as_deref()));
-    let seal = seal.transpose()?;
+    let seal = args.sealed.read()?;
     let (VerifyResults { runs, uncounted }, mut problems) =
-        match verify(&args, seal.as_ref().map(|(seal, _)| seal), global) {
+        match verify(&args, seal.as_ref().map(|checked| &checked.seal), global) {
             // If damage prevents reading, that is the result.
             Err(e) if e.status == Status::Difference => return unreadable(&e, output),
             other => other?,
@@ -86,8 +82,7 @@ pub(super) fn run(args: RunsArgs, global: &Global, output: &Output) -> Result<St
             "head": only.map(|v| v.head.hash),
             "problem": found.first().map(|p| p.to_string()),
             "problems": found.iter().map(|found| finding_as_json(found)).collect::<Vec<_>>(),
-            "seal": seal.as_ref().map(|(seal, key)| json!({"events": seal.events, "head": seal.head,
-                "root": seal.root, "key": key, "signer_was_given": args.signer.is_some()})),
+            "seal": seal.as_ref().map(CheckedSeal::json),
             "uncounted": uncounted.iter().map(|(events, next)| json!({"run": events.run, "first": events.first,
                 "last": events.last, "what": events.to_string(), "next": next})).collect::<Vec<_>>(),
             "checkpoint": checkpoint.map(|c| json!({"entry": c.number, "runs_since": c.runs_since})),
@@ -116,14 +111,8 @@ pub(super) fn run(args: RunsArgs, global: &Global, output: &Output) -> Result<St
                 "checkpoint found: entry {number} of the ledger, {runs} since\n"
             ));
         }
-        if let Some((seal, key)) = seal.filter(|_| ok) {
-            text.push_str(&match args.signer {
-                Some(_) => format!("sealed up to seq {} with {key}, as you wanted\n", seal.events),
-                None => format!(
-                    "sealed up to seq {} with {key}: compare the key with that of the signer, or pass it as --signer\n",
-                    seal.events
-                ),
-            });
+        if let Some(seal) = seal.filter(|_| ok) {
+            text.push_str(&seal.text());
         }
         let total = if ok {
             format!("{} verified\n", count_of(runs.len() as u64, "run"))

@@ -26,7 +26,7 @@ const FIRST: &str = "retold seal 1";
 
 const BEGIN: &str = "-----BEGIN SSH SIGNATURE-----";
 
-/// The longest seal, in bytes.
+/// The longest public key, in bytes.
 const LONGEST: u64 = 64 << 10;
 
 /// The name that the signer has for `ssh-keygen`.
@@ -83,12 +83,12 @@ impl Seal {
         Ok(message + &String::from_utf8_lossy(&signed.stdout))
     }
 
-    /// Reads the file of a seal, and checks its signature. With the public key of a signer, it has
-    /// to be theirs. Returns how the key is shown.
-    pub(super) fn read(file: &Path, signer: Option<&Path>) -> Result<(Self, String), CliError> {
-        let text = String::from_utf8_lossy(&read_whole(file, LONGEST)?).into_owned();
-        let refused =
-            |what: &str| CliError::new(Status::Difference, format!("{}: {what}", file.display()));
+    /// Checks the signature of a seal. With the public key of a signer, it has to be theirs. Returns how the key is shown.
+    pub(super) fn read_signed(
+        text: &str,
+        signer: Option<&Path>,
+        refused: &dyn Fn(&str) -> CliError,
+    ) -> Result<(Self, String), CliError> {
         let begin =
             text.find(BEGIN).ok_or_else(|| refused("it is not a seal: it has no signature"))?;
         let (message, signature) = text.split_at(begin);

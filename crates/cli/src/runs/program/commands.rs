@@ -21,6 +21,7 @@ use crate::redaction;
 use crate::run_id::new_run_id;
 use crate::runs::changes::{place_of, question_of};
 use crate::runs::continuation;
+use crate::runs::plan::PlanInLog;
 use crate::select::{self, RunSelection};
 use retold::audit::Target;
 use retold::batch::RunBatches;
@@ -35,6 +36,8 @@ use retold_wire::{KnownKeys, MASK, Pace, ProgramSettings, Rules, Samples};
 /// A program to be recorded.
 pub(crate) struct ProgramRecording {
     pub(crate) name: Option<String>,
+    /// The run of the plan by which it is recorded, as it was named.
+    pub(crate) plan: Option<String>,
     pub(crate) destinations: Destinations,
     pub(crate) rules: RulesArgs,
     pub(crate) log_limit: Option<u64>,
@@ -47,6 +50,7 @@ pub(crate) struct ProgramRecording {
 pub(crate) fn record(recording: ProgramRecording, global: &Global) -> Result<Status, CliError> {
     let ProgramRecording {
         name,
+        plan,
         destinations,
         rules,
         log_limit,
@@ -66,6 +70,9 @@ pub(crate) fn record(recording: ProgramRecording, global: &Global) -> Result<Sta
     }
     let log = Log::new(global.open_or_create_within(log_limit)?);
     let (shared, rules) = (rules.shared, rules.rules(&global.log)?);
+    let plan = plan.map(|plan| PlanInLog::find(&plan, &log, global)).transpose()?;
+    let planned_name = plan.as_ref().and_then(PlanInLog::program_name).map(str::to_owned);
+    let name = name.or(planned_name);
     nameable(name.as_deref(), &rules)?;
     let unfinished = name.as_deref().map(|name| find_unfinished(&log, name, global)).transpose()?;
     let unfinished = unfinished.flatten();
@@ -89,7 +96,11 @@ pub(crate) fn record(recording: ProgramRecording, global: &Global) -> Result<Sta
         upstreams: names,
         urls: recorded_urls(urls, &rules),
     };
-    let writing = Writing::Begin(Box::new(first_event(&settings, None)?));
+    let mut started = first_event(&settings, None)?;
+    if let Some(plan) = &plan {
+        plan.record(&mut started)?;
+    }
+    let writing = Writing::Begin(Box::new(started));
     let program = Program {
         log,
         run,

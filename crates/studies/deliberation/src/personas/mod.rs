@@ -8,7 +8,6 @@
 //!   and adds to it.
 //! - [`gather()`]: enriched personas from other files, to be added to the pool.
 
-pub mod fetch;
 mod gather;
 mod grammar;
 mod language;

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::fetch::{FetchError, FetchLimits, fetch};
 use super::grammar::built_in;
 use super::language::is_english;
 use retold::encoding::read_text;
+use retold::fetch::{FetchError, FetchLimits, PublicUrl, PublicUrlError, fetch};
 use retold::run::rng_for;
 use retold::run::shuffle;
 use retold_study::REMARKS;
@@ -25,6 +25,9 @@ pub enum PersonaError {
         /// The system's error message.
         reason: String,
     },
+    /// The URL is none from which personas can come.
+    #[error(transparent)]
+    Url(#[from] PublicUrlError),
     /// The URL cannot be fetched.
     #[error(transparent)]
     Fetch(#[from] FetchError),
@@ -137,9 +140,10 @@ impl Collection {
     ///
     /// # Errors
     /// [`PersonaError::Fetch`].
-    pub fn url(url: &str, limits: FetchLimits) -> Result<Self, PersonaError> {
-        let text = fetch(url, limits)?;
-        Ok(Collection { name: url.to_owned(), found: read(&text) })
+    pub fn url(url: &PublicUrl, limits: FetchLimits) -> Result<Self, PersonaError> {
+        let text = String::from_utf8(fetch(url, None, limits)?)
+            .map_err(|_| FetchError::new(url, "it is not UTF-8"))?;
+        Ok(Collection { name: url.to_string(), found: read(&text) })
     }
 
     /// Reports how many lines are malformed, and which.

@@ -3,20 +3,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::fetch::FetchLimits;
 use super::pool::{self, EnrichedPersona, Pool};
 use super::source::{Collection, PersonaError};
 use crate::{Config, Fact, Settings};
+use retold::fetch::FetchLimits;
 use retold::run::shuffle;
 use retold::run::{RunRecord, rng_for};
 use retold_study::config::{ConfigError, ConfigFile, ModelKind};
 use retold_study::error::BoxError;
 use retold_study::settings::ExperimentSettings;
 use retold_study::study::{SettingsOf, StoreResult, Study};
+
+/// The limits of a collection that is fetched. Persona-hub's file with 200,000 personas has about 40 MB.
+const LIMITS: FetchLimits = FetchLimits { longest: 256 << 20, timeout: Duration::from_secs(300) };
 
 /// The personas that a run takes from the pool and adds to it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -40,7 +44,7 @@ pub(in super::super) fn collection(
     config: &Config,
 ) -> Result<Collection, PersonaError> {
     match (&config.personas_url, personas_file) {
-        (Some(url), _) => Collection::url(url, FetchLimits::default()).map(Collection::warn),
+        (Some(url), _) => Collection::url(&url.parse()?, LIMITS).map(Collection::warn),
         (None, Some(file)) => Collection::file(file),
         (None, None) => Ok(Collection::built_in()),
     }
