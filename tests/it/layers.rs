@@ -10,6 +10,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("counted", &[]),
     ("id", &[]),
     ("explain", &["escaping", "text_diff"]),
+    ("fetch", &["escaping"]),
     ("escaping", &[]),
     ("exact", &[]),
     ("leftovers", &[]),
@@ -264,11 +265,7 @@ const OUTSIDE: &[(&str, &[&str])] = &[
     // that the user named.
     (
         "Client::builder",
-        &[
-            "src/model/openai/client.rs",
-            "crates/studies/deliberation/src/personas/fetch.rs",
-            "crates/wire/src/upstream.rs",
-        ],
+        &["src/model/openai/client.rs", "src/fetch.rs", "crates/wire/src/upstream.rs"],
     ),
     (
         "named_by_config",

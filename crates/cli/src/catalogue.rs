@@ -8,6 +8,7 @@ use clap::ArgMatches;
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::Output;
+use retold_drift::DriftStudy;
 use retold_judge::JudgeStudy;
 use retold_study::error::Clash;
 use retold_study::{Registration, Studies};
@@ -19,15 +20,15 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// The studies of a program, besides the judge that every program has; their parsers are listed in this order.
+    /// The studies of a program, besides the judge and the drift that every program has; their parsers are listed in this order.
     ///
     /// # Errors
     /// [`Clash`] if two studies, or two of their parsers, have the same name.
     pub fn new(
         studies: impl IntoIterator<Item = &'static dyn Registration>,
     ) -> Result<Self, Clash> {
-        let judge: &'static dyn Registration = &JudgeStudy;
-        let studies = Studies::new(studies.into_iter().chain([judge]))?;
+        let every: [&'static dyn Registration; 2] = [&JudgeStudy, &DriftStudy];
+        let studies = Studies::new(studies.into_iter().chain(every))?;
         Ok(Catalogue { studies, commands: Vec::new() })
     }
 

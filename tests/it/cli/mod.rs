@@ -18,6 +18,7 @@ mod damaged_acceptances;
 mod deciding;
 mod derived;
 mod diffs;
+mod drift;
 mod endpoints;
 mod exact_integers;
 mod failures;

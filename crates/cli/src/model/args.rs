@@ -84,6 +84,11 @@ impl ModelArgs {
         Ok(ModelArgs { model, trust, ..ModelArgs::default() })
     }
 
+    /// Whether a flag says where answers come from.
+    pub(crate) fn names_server(&self) -> bool {
+        self.model.is_some() || self.base_url.is_some() || self.answers.is_some()
+    }
+
     /// Applies the flags to the settings of a run. What follows from other settings is set between
     /// the flags that it depends on and those that override it.
     pub(crate) fn apply(

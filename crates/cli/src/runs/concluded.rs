@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::again::begins;
-use crate::error::{CliError, Status};
+use crate::again::{begins, spell_commands};
+use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
-use crate::output::{count_of, group_digits};
+use crate::output::{Output, count_of, group_digits};
 use crate::runs::batches::batch_line;
 use crate::runs::config;
 use crate::runs::folder::WrittenFolder;
@@ -116,7 +116,7 @@ impl ConcludedRun {
         object
     }
 
-    pub(super) fn text(&self) -> String {
+    fn text(&self) -> String {
         let ExecutionResult { finish, progress, outcome_digest, report, took, .. } = &self.ended;
         let is_finished = matches!(finish, Finish::Finished);
         let (run, outcome) = (self.run, self.outcome());
@@ -162,6 +162,24 @@ impl ConcludedRun {
             text.push_str(self.shard_steps.as_deref().unwrap_or_default());
         }
         text
+    }
+
+    /// Prints how it ended and what to do next, for a run that was executed alone.
+    pub(crate) fn report(self, global: &Global, output: &Output) -> Result<Status, CliError> {
+        match output.is_json() {
+            true => output.object(&self.as_json())?,
+            false => output.text(&self.text())?,
+        }
+        self.end(global)
+    }
+
+    /// Stores what it leaves, and says what it warns of.
+    pub(crate) fn end(self, global: &Global) -> Result<Status, CliError> {
+        self.store(global)?;
+        for warning in &self.warnings {
+            write_err(&spell_commands(warning));
+        }
+        self.result()
     }
 
     /// The exit code, or the error that it ended with.

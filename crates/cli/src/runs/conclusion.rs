@@ -1,9 +1,8 @@
 //! The end of an execution: writes the outputs, and collects the messages about the run.
 
-use crate::again::{begins, spell_commands};
-use crate::error::{CliError, Status, write_err};
+use crate::again::begins;
+use crate::error::CliError;
 use crate::global::Global;
-use crate::output::Output;
 use crate::runs::batches::waiting;
 use crate::runs::concluded::{ConcludedRun, has_parsers};
 use crate::runs::continuation;
@@ -47,25 +46,6 @@ pub(crate) struct RunConclusion {
     /// The options that a command has to repeat to ask the model again: see
     /// [`ModelArgs::named_again`](crate::model::ModelArgs::named_again).
     pub(crate) servers: String,
-}
-
-/// Concludes a run that was executed alone, and prints how it ended and what to do next.
-pub(crate) fn conclude(
-    ended: ExecutionResult,
-    conclusion: RunConclusion,
-    global: &Global,
-    output: &Output,
-) -> Result<Status, CliError> {
-    let concluded = conclusion.of(ended, global)?;
-    match output.is_json() {
-        true => output.object(&concluded.as_json())?,
-        false => output.text(&concluded.text())?,
-    }
-    concluded.store(global)?;
-    for warning in &concluded.warnings {
-        write_err(&spell_commands(warning));
-    }
-    concluded.result()
 }
 
 impl RunConclusion {

@@ -3,7 +3,8 @@
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::Output;
-use crate::runs::conclusion::{RunConclusion, conclude};
+use crate::runs::concluded::ConcludedRun;
+use crate::runs::conclusion::RunConclusion;
 use crate::runs::continuation;
 use crate::runs::expected_time::ExpectedTime;
 use crate::runs::session::{self, StudyExecution};
@@ -85,13 +86,18 @@ impl PendingRun {
     }
 
     /// Executes it and reports how it ended.
-    pub(crate) fn go(mut self, global: &Global, output: &Output) -> Result<Status, CliError> {
+    pub(crate) fn go(self, global: &Global, output: &Output) -> Result<Status, CliError> {
+        self.conclude(global)?.report(global, output)
+    }
+
+    /// Executes it.
+    pub(crate) fn conclude(mut self, global: &Global) -> Result<ConcludedRun, CliError> {
         self.begin_trace(None, global)?;
         let PendingRun { execution, conclusion, claims: _claims, .. } = self;
         let limits = session::limits_of(&execution, global);
         let expected = ExpectedTime::new(&execution, &limits, global)?;
         let expected = expected.map(|ExpectedTime { answers, text }| (answers, text));
         let ended = session::go_expecting(execution, expected, global)?;
-        conclude(ended, conclusion, global, output)
+        conclusion.of(ended, global)
     }
 }

@@ -1,7 +1,10 @@
 //! `retold check`: `runs` decides again about the answers of recorded runs, and `results` shows what
 //! changes, which `shown` prints run by run; `snapshots` keeps the decisions about one run as files; `text` decides about answers
-//! that are in no run; `list` says which parsers there are.
+//! that are in no run; `list` says which parsers there are; `again` asks recorded prompts again, and `drift` compares what is
+//! decided about the answers then and now.
 
+mod again;
+mod drift;
 mod list;
 mod made_elsewhere;
 mod results;
@@ -14,6 +17,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, ValueEnum};
 
+use self::again::AgainArgs;
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::Output;
@@ -22,7 +26,8 @@ use retold::decide::Choices;
 use retold::id::CallPath;
 
 /// The options that only make sense for runs.
-const FOR_RUNS: [&str; 11] = [
+const FOR_RUNS: [&str; 12] = [
+    "ask_again",
     "name",
     "params_from",
     "call",
@@ -54,6 +59,7 @@ const FOR_RUNS: [&str; 11] = [
 /// no log is needed. --list shows the parsers.
 #[derive(Debug, clap::Args)]
 #[command(group = ArgGroup::new("checked").required(true).args(["runs", "text", "jsonl", "list"]))]
+#[command(mut_args(AgainArgs::with_ask_again))]
 pub(crate) struct Args {
     /// Runs (first digits of their ids, their names, or `latest`) or files (recordings or exchanges).
     runs: Vec<String>,
@@ -78,10 +84,6 @@ pub(crate) struct Args {
     /// would have to be asked again, with tokens and cost. Only for runs of studies.
     #[arg(long)]
     refold: bool,
-    /// With --refold: the prices, a file like config/prices.yaml, used instead of the built-in
-    /// prices.
-    #[arg(long, value_name = "FILE", requires = "refold")]
-    prices: Option<PathBuf>,
     /// Exit with code 1 only for this, also with --accept. Can be repeated.
     #[arg(long, value_enum, value_name = "WHAT")]
     fail_on: Vec<FailOn>,
@@ -135,6 +137,9 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = FOR_RUNS)]
     #[arg(conflicts_with_all = ["parser_cmd", "parsers", "params"])]
     list: bool,
+    // Last, because clap puts everything that follows under its heading.
+    #[command(flatten)]
+    again: AgainArgs,
 }
 
 /// What makes a check fail.
@@ -153,6 +158,9 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     }
     if args.list {
         return list::show(args.parser.parser.as_deref(), global, output);
+    }
+    if args.again.is_asked() {
+        return again::run(&args, global, output);
     }
     match (&args.text, &args.jsonl, &args.snapshots) {
         (Some(file), ..) => text::whole(file, &args.parser, parsers, output),

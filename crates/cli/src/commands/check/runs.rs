@@ -10,7 +10,6 @@ use super::shown::ShownChecks;
 use crate::error::{CliError, Status};
 use crate::gate;
 use crate::global::Global;
-use crate::limits::prices;
 use crate::output::Output;
 use crate::parser::{ParserChoice, each_of};
 use crate::runs::accepting;
@@ -85,7 +84,7 @@ fn check_all(
     output: &Output,
 ) -> Result<Status, CliError> {
     let mut shown = ShownChecks::new(args, output, sources.len() > 1 || choice.count() > 1);
-    let prices = args.refold.then(|| prices(args.prices.as_deref())).transpose()?;
+    let prices = args.refold.then(|| args.again.model.prices()).transpose()?;
     let settings = CheckSettings { params, prices: prices.as_ref(), args, global };
     let ended = decide_in_waves(sources, choice, settings, |checked| shown.add(checked));
     let nothing = |checked: &CheckResults| {

@@ -6,7 +6,7 @@ use retold::escaping::printable;
 use retold::event::Event;
 use retold::id::RunId;
 use retold::log::{Log, LogError, RunEvents};
-use retold::run::{how_it_ended, latest_start};
+use retold::run::latest_start;
 use retold::scores::{AnswerName, Score, Scorer, Scores};
 use retold_judge::{JudgeSettings, JudgeStudy, Judged, NAME};
 use retold_study::Registration;
@@ -21,10 +21,10 @@ use crate::model::ModelArgs;
 use crate::output::{Output, count_of};
 use crate::runs::accepting;
 use crate::runs::config::NamedConfig;
+use crate::runs::finished::find_finished;
 use crate::runs::folder::FolderArgs;
 use crate::runs::record::{StudyRecording, recording_to_begin};
 use crate::runs::resume::same_study;
-use crate::runs::settings::as_recorded;
 use crate::select::{self, RunSource};
 
 /// How much of a name is shown.
@@ -137,7 +137,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         return Ok(status);
     }
     let log = select::open(global)?;
-    let judge = find_finished(&log, &wanted)?;
+    let judge = find_finished(&log, NAME, &wanted)?;
     let model = latest_start(log.reader()?.as_mut(), judge)?.model;
     let verdicts = verdicts(&log, judge)?;
     let scorer = match model["simulated"].as_bool() {
@@ -146,22 +146,6 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     };
     accept(&source, &scorer, &verdicts, model, global)?;
     Ok(status)
-}
-
-/// The run of this judge that finished last.
-fn find_finished(log: &Log, wanted: &Value) -> Result<RunId, CliError> {
-    // A number such as 1.0 is recorded as 1.
-    let wanted = as_recorded(wanted);
-    let mut reader = log.reader()?;
-    for head in reader.runs()?.into_iter().rev() {
-        // A damaged run is reported by commands that are about it.
-        let Ok(started) = select::run_start(reader.as_mut(), head.run) else { continue };
-        let is_it = started.experiment == NAME && started.settings["experiment"] == wanted;
-        if is_it && how_it_ended(reader.as_mut(), head.run)?.is_some() {
-            return Ok(head.run);
-        }
-    }
-    Err(CliError::new(Status::Io, "the run of the judge is not in the log any more"))
 }
 
 /// The verdicts of a judge, and how many of them are missing.

@@ -116,7 +116,11 @@ impl TimeStamp {
                 None => "it is no reply of a time-stamp authority".to_owned(),
             }));
         };
-        let certificates = std::path::absolute(certificates).map_err(folder_error)?;
+        let unreadable = |error: std::io::Error| {
+            CliError::new(Status::Io, format!("cannot read {}: {error}", certificates.display()))
+        };
+        std::fs::File::open(certificates).map_err(unreadable)?;
+        let certificates = std::path::absolute(certificates).map_err(unreadable)?;
         let mut command = folder.command();
         command.args(["-verify", "-in", REPLY]).args(against).arg("-CAfile").arg(certificates);
         // The authority's certificate has to have been valid then, and will not be for ever.
@@ -188,8 +192,8 @@ fn error_line(output: &Output) -> String {
     // The place in the source of OpenSSL is in between.
     let reason = |line: &str| {
         let parts: Vec<&str> = line.split(':').collect();
-        let first = parts.get(4).copied().unwrap_or(line);
-        let more = parts.get(7..).map(|rest| rest.join(": ")).unwrap_or_default();
+        let first = parts.get(5).copied().unwrap_or(line);
+        let more = parts.get(8..).map(|rest| rest.join(": ")).unwrap_or_default();
         match more.trim().is_empty() {
             true => first.to_owned(),
             false => format!("{first}: {}", more.trim()),
