@@ -49,6 +49,7 @@ class Block:
         exclude: Sequence[Host] = (),
         allow_hosts: Sequence[Host] = (),
         unused: str = "error",
+        live_tools: Sequence[str] = (),
         rewrite: Rewrite | None = None,
     ) -> None:
         if unused not in UNUSED:
@@ -64,6 +65,7 @@ class Block:
         self._arguments, self._offline, self._settings = list(arguments), offline, settings
         self._hosts, self._exclude = _tuple(hosts), _tuple(exclude)
         self._allow_hosts, self._rewrite = _tuple(allow_hosts), rewrite
+        self._live_tools = _tuple(live_tools)
         self._server: Server | None = None
         self._session: Session | None = None
         self._run: Run | None = None
@@ -82,7 +84,7 @@ class Block:
             session = Session(
                 server.address, self._offline, self._folder.name, self._hosts, self._exclude, self._allow_hosts
             )
-            session.rewrite = self._rewrite
+            session.rewrite, session.live_tools = self._rewrite, self._live_tools
             session.progress = progress_line(server.address.run)
             for workers in clusters:
                 session.pass_by(workers)

@@ -124,6 +124,10 @@ impl LiveExchange<'_> {
                         id,
                     });
                     session.counts.change(|summary| {
+                        if self.asked.request.tool().is_some() {
+                            summary.tools.recorded += 1;
+                            return;
+                        }
                         summary.answers += 1;
                         summary.unended += u64::from(is_unended);
                         if let Some(why) = unreadable {
@@ -180,7 +184,7 @@ impl LiveExchange<'_> {
             tracing::warn!(target: OUTAGES, "{call}: {}; the attempt is dropped", failure.message);
         }
         session.counts.change(|summary| {
-            summary.count_failure(failure);
+            summary.count_failure(self.asked, failure);
             summary.departures.clients += u64::from(departure.is_some());
         });
         if reopens {

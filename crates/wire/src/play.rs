@@ -63,7 +63,7 @@ pub(crate) async fn send_recorded(
     let name = give(session, &ticket, seq, &played);
     let departure = attempt.departure.filter(|_| session.waits_for_departures());
     let is_shared = played.place != attempt.place;
-    session.counts.change(|summary| summary.sent_again(&played, is_shared));
+    session.counts.change(|summary| summary.sent_again(asked, &played, is_shared));
     session.queue.share(&asked.key, played.answer.map(|_| attempt.place));
     if reopens {
         session.queue.reopen(ticket);
@@ -148,7 +148,7 @@ pub(crate) async fn send_shared(
             }
         }
     }
-    session.counts.change(|summary| summary.sent_again(&played, is_shared));
+    session.counts.change(|summary| summary.sent_again(asked, &played, is_shared));
     send(played, session, name, None, false)
 }
 

@@ -29,6 +29,9 @@ use crate::stored_fields::{ADDRESS, INTEGERS};
 /// How often a client has tried before: sent by the SDKs of OpenAI, Anthropic and others.
 const RETRY: &str = "x-stainless-retry-count";
 
+/// The longest name of a tool in the name of a call, in characters.
+const LONGEST_TOOL: usize = 64;
+
 /// The longest address that is shown, in characters.
 const LONGEST_SHOWN: usize = 200;
 
@@ -101,6 +104,9 @@ impl WireRequest {
 
     /// Method, upstream and path, as far as they are stored.
     pub(crate) fn request_line(&self) -> String {
+        if let Some(tool) = self.request.tool() {
+            return printable(&format!("the tool {tool}"), LONGEST_SHOWN);
+        }
         match restore(&self.request, &self.key.call) {
             Some(RestoredRequest { method, upstream, path, .. }) => printable(
                 &format!("{method} {upstream}/{}", path.trim_start_matches('/')),
@@ -195,7 +201,13 @@ impl Incoming {
         let end = if is_streamed { "/stream" } else { "" };
         let call = match stored.call_name()? {
             Some(name) => CallPath::new(format!("{name}{end}"))?,
-            None => CallPath::new(format!("{}/{}{end}", form.name(), prompt.short(16)))?,
+            None => {
+                let form = match request.tool() {
+                    Some(tool) => format!("{}.{}", form.name(), plain_name(tool)),
+                    None => form.name().to_owned(),
+                };
+                CallPath::new(format!("{form}/{}{end}", prompt.short(16)))?
+            }
         };
         let labels = rules.redacted_labels(stored.labels()?);
         // An answer is read by what its path says, also if the request is not JSON but a form.
@@ -396,6 +408,12 @@ impl Incoming {
             None => body.into(),
         }
     }
+}
+
+/// The beginning of the name of a tool, as a part of a path.
+fn plain_name(tool: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    tool.chars().take(LONGEST_TOOL).map(|c| if is_plain(c) { c } else { '_' }).collect()
 }
 
 /// How many fields the address of a plain request has.

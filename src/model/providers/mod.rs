@@ -41,6 +41,7 @@ mod reply_parts;
 mod rerank;
 mod study;
 mod study_chat;
+mod tool;
 mod url_fields;
 mod vectors;
 
@@ -60,6 +61,7 @@ pub use other::{KEYS, OTHER, Other};
 pub use provider::{Provider, RecordedBase, VersionPlace};
 pub use study::{BatchApi, Inexpressible, ModelList, PostedRequest, StudyAccess, Translation};
 pub use study_chat::alternating;
+pub use tool::CALLS_OF_TOOLS;
 pub use url_fields::UrlFields;
 
 /// The APIs. The last one stands for all that have no file of their own.
@@ -80,6 +82,7 @@ pub const DIALECTS: &[&dyn Dialect] = &[
     &rerank::Rerank,
     &bedrock_converse::BedrockConverse,
     &bedrock_invoke::BedrockInvoke,
+    &tool::Tool,
     &OTHER,
 ];
 
