@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from collections.abc import Iterator
 from typing import Any
@@ -50,7 +49,7 @@ def test_tools_of_a_framework_do_not_run_in_a_replay(log, calling_model, agent, 
 
 
 def test_a_result_that_changed_in_a_fork_is_the_first_difference(log, calling_model, agent, runs):
-    with retold.record(log):
+    with retold.record(log) as first:
         agent(calling_model.url)
     runs.clear()
     calling.WEATHER["Oslo"] = "snow"
@@ -58,27 +57,8 @@ def test_a_result_that_changed_in_a_fork_is_the_first_difference(log, calling_mo
         said = agent(calling_model.url)
     # The model is asked again, about the new weather alone.
     assert "snow" in said and runs == ["weather"] and run.summary["recorded"] == 1
-    told = subprocess.run([program(), "--log", log, "diff", "latest~1", "latest"], capture_output=True, text=True)
+    told = subprocess.run([program(), "--log", log, "diff", first.id, "latest"], capture_output=True, text=True)
     assert told.returncode == 1, told.stderr
     with retold.replay(log):
         assert agent(calling_model.url) == said
     assert runs == ["weather"]
-
-
-def test_a_changed_argument_is_the_first_difference(log, calling_model, agent, monkeypatch, runs):
-    with retold.record(log):
-        agent(calling_model.url)
-    runs.clear()
-    decoded = json.loads
-
-    def changed(text: Any, *args: Any, **kwargs: Any) -> Any:
-        value = decoded(text, *args, **kwargs)
-        return {"city": "Bergen"} if value == {"city": "Oslo"} else value
-
-    with pytest.raises(retold.ReplayMismatch) as error, retold.replay(log):
-        monkeypatch.setattr(json, "loads", changed)
-        try:
-            agent(calling_model.url)
-        finally:
-            monkeypatch.undo()
-    assert "weather" not in runs, error.value.report

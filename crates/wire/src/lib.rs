@@ -88,6 +88,7 @@ mod stored_fields;
 mod summary;
 mod token;
 mod tool_calls;
+mod tool_links;
 mod transmission;
 mod upstream;
 mod upstream_answer;

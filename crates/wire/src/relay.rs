@@ -109,7 +109,7 @@ pub(crate) async fn refused_here(
     ticket: Ticket,
     problem: &Problem<'_>,
 ) {
-    let sent = || session.recorder.write(|recorder| asked.record(recorder, &ticket));
+    let sent = || session.recorder.write(|recorder| asked.record(session, recorder, &ticket));
     let Ok(Some(request)) = ticket.request.map_or_else(sent, |request| Ok(Some(request))) else {
         return;
     };

@@ -29,6 +29,7 @@ use crate::session_recorder::SessionRecorder;
 use crate::session_work::{SessionWork, Working};
 use crate::summary::SessionSummary;
 use crate::tool_calls::OpenTools;
+use crate::tool_links::ToolLinks;
 use crate::upstream::Upstreams;
 
 /// How many calls of a summary are named.
@@ -92,6 +93,8 @@ pub struct Session {
     pub(crate) queue: SessionQueue,
     /// The tools of the program that are running.
     pub(crate) tools: OpenTools,
+    /// Which answers called them, and what they gave.
+    pub(crate) tool_links: Mutex<ToolLinks>,
     /// The answers that the program was given, so that it can name them.
     pub(crate) given: Mutex<AnswerRegistry>,
     pub(crate) counts: SessionCounts,
@@ -139,6 +142,7 @@ impl Session {
             prompts: RecordedPrompts::new(samples.clone()),
             equivalents: Equivalents::default(),
             tools: OpenTools::default(),
+            tool_links: Mutex::default(),
             queue: SessionQueue::new(run, samples, (upstreams.is_some(), holds), shared),
             rules,
             upstreams,

@@ -17,6 +17,7 @@ use serde_json::{Map, Value, json};
 use crate::incoming::{CALL, Incoming, LABELS};
 use crate::key::Key;
 use crate::limits::LONGEST_REQUEST;
+use crate::lock::lock;
 use crate::long_body::{self, record_parts};
 use crate::masks::{Masks, replace_all};
 use crate::reach::only;
@@ -24,6 +25,7 @@ use crate::replay_queue::Ticket;
 use crate::restored_request::{RestoredRequest, restore};
 use crate::rule_error::RuleError;
 use crate::rules::Rules;
+use crate::session::Session;
 use crate::stored_fields::{ADDRESS, INTEGERS};
 
 /// How often a client has tried before: sent by the SDKs of OpenAI, Anthropic and others.
@@ -90,12 +92,14 @@ impl WireRequest {
     /// [`RecorderError`].
     pub(crate) fn record(
         &self,
+        session: &Session,
         recorder: &mut Recorder,
         ticket: &Ticket,
     ) -> Result<Seq, RecorderError> {
+        let because = lock(&session.tool_links).because(&self.request);
         let (call, request, labels) =
             (ticket.key.call.clone(), self.request.clone(), self.labels.clone());
-        let seq = recorder.record_question(call, ticket.sample, request, labels)?;
+        let seq = recorder.record_question(call, ticket.sample, request, because, labels)?;
         if let Some(body) = &self.long {
             record_parts(recorder, seq, BodySide::Request, body)?;
         }
