@@ -143,7 +143,9 @@ pub(crate) async fn answer(
     if matches!(by, AnsweredBy::Program { is_live: true }) {
         turn = match turn {
             // A new run has its own result, under the same number.
-            ReplayTurn::Recorded(ticket, _) if session.upstreams.is_some() && ticket.request.is_none() => {
+            ReplayTurn::Recorded(ticket, _)
+                if session.upstreams.is_some() && ticket.request.is_none() =>
+            {
                 ReplayTurn::Live(ticket)
             }
             // A replay records nothing.
@@ -171,7 +173,8 @@ pub(crate) async fn answer(
                     (Some(given), Source::Program(source))
                 }
             };
-            let relayed = relay::relay(session.clone(), working, incoming, source, asked, ticket, waiting);
+            let relayed =
+                relay::relay(session.clone(), working, incoming, source, asked, ticket, waiting);
             // The answer is read to its end even if the client leaves.
             tokio::spawn(relayed);
             if let Some(given) = given {

@@ -47,7 +47,10 @@ impl LiveExchange<'_> {
         if let Some(request) = ticket.request {
             return Ok(request);
         }
-        let sent = self.session.recorder.write(|recorder| self.asked.record(self.session, recorder, ticket))?;
+        let sent = self
+            .session
+            .recorder
+            .write(|recorder| self.asked.record(self.session, recorder, ticket))?;
         Ok(sent.unwrap_or_default())
     }
 
@@ -121,7 +124,14 @@ impl LiveExchange<'_> {
                     note_links(session, self.asked, seq, &called);
                     let is_tool = self.asked.request.tool().is_some();
                     let answer = seq;
-                    lock(&session.given).note(GivenAnswer { request, answer, call, sample, id, is_tool });
+                    lock(&session.given).note(GivenAnswer {
+                        request,
+                        answer,
+                        call,
+                        sample,
+                        id,
+                        is_tool,
+                    });
                     session.counts.change(|summary| {
                         if self.asked.request.tool().is_some() {
                             summary.tools.recorded += 1;
@@ -198,12 +208,7 @@ impl LiveExchange<'_> {
 }
 
 /// Notes which tools an answer calls, or what a tool gave.
-pub(crate) fn note_links(
-    session: &Session,
-    asked: &WireRequest,
-    answer: Seq,
-    called: &[Digest],
-) {
+pub(crate) fn note_links(session: &Session, asked: &WireRequest, answer: Seq, called: &[Digest]) {
     let links = &mut *lock(&session.tool_links);
     match asked.request.tool() {
         Some(_) => links.note_result(&asked.request, answer),

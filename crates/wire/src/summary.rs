@@ -76,7 +76,12 @@ pub struct ToolSummary {
 impl SessionSummary {
     /// Counts a recorded attempt that was sent again; `is_shared` says whether it is the answer of an equal
     /// request.
-    pub(crate) fn sent_again(&mut self, asked: &WireRequest, played: &ReplayedAttempt, is_shared: bool) {
+    pub(crate) fn sent_again(
+        &mut self,
+        asked: &WireRequest,
+        played: &ReplayedAttempt,
+        is_shared: bool,
+    ) {
         if asked.request.tool().is_some() {
             self.tools.replayed += 1;
             return;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
-use hyper::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use hyper::Response;
+use hyper::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use retold::escaping::printable;
 use retold::model::providers::{CALLS_OF_TOOLS, OTHER};
 use serde::Deserialize;
@@ -116,9 +116,9 @@ impl OpenTools {
     }
 }
 
-const A_CALL: &str = r#"For example: {"tool": "search", "arguments": {"query": "Ada"}, "id": "call_1"}"#;
-const AN_OUTCOME: &str =
-    r#"For example: {"result": ["Ada Lovelace"]}, or {"error": {"type": "ValueError", "message": "no such city"}}"#;
+const A_CALL: &str =
+    r#"For example: {"tool": "search", "arguments": {"query": "Ada"}, "id": "call_1"}"#;
+const AN_OUTCOME: &str = r#"For example: {"result": ["Ada Lovelace"]}, or {"error": {"type": "ValueError", "message": "no such city"}}"#;
 
 fn wrong(status: u16, said: &str) -> Response<Outgoing> {
     rejection(&OTHER, status, "retold_tool", said)

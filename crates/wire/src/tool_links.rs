@@ -51,7 +51,9 @@ impl ToolLinks {
             return Because::default();
         }
         if request.tool().is_some() {
-            return Because::new(id_of(request).and_then(|id| self.called.get(&Digest::new(id)).copied()));
+            return Because::new(
+                id_of(request).and_then(|id| self.called.get(&Digest::new(id)).copied()),
+            );
         }
         let mut results = Vec::new();
         let messages = request.body()["messages"].as_array().into_iter().flatten().rev();

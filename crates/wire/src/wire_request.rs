@@ -207,7 +207,7 @@ impl Incoming {
             Some(name) => CallPath::new(format!("{name}{end}"))?,
             None => {
                 let form = match request.tool() {
-                    Some(tool) => format!("{}.{}", form.name(), plain_name(tool)),
+                    Some(tool) => format!("tool.{}", plain_name(tool)),
                     None => form.name().to_owned(),
                 };
                 CallPath::new(format!("{form}/{}{end}", prompt.short(16)))?
@@ -216,7 +216,8 @@ impl Incoming {
         let labels = rules.redacted_labels(stored.labels()?);
         // An answer is read by what its path says, also if the request is not JSON but a form.
         let is_posted = self.method == Method::POST && !self.body.is_empty();
-        let dialect = if is_posted { providers::at(&self.path) } else { form };
+        let is_unread = form.name() == OTHER.name();
+        let dialect = if is_posted && is_unread { providers::at(&self.path) } else { form };
         let key = Key { call, prompt };
         Ok(WireRequest { dialect, request, key, retry, labels, uncounted, fault, masks, long })
     }
@@ -279,7 +280,7 @@ impl Incoming {
             && let Some(Value::Object(fields)) = &parsed
             && !fields.contains_key(ADDRESS)
         {
-            let dialect = providers::at(&self.path);
+            let dialect = providers::of_body(&self.path, fields);
             match try_read(dialect.name(), || self.read_by(dialect, fields, &integers)) {
                 Ok(Some(stored)) => return Ok(stored),
                 Ok(None) => {}

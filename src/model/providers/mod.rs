@@ -27,6 +27,7 @@ mod gemini;
 mod gemini_embed;
 mod ids;
 mod json_texts;
+mod mcp_tool;
 mod ollama;
 mod openai_audio;
 pub(super) mod openai_chat;
@@ -83,6 +84,7 @@ pub const DIALECTS: &[&dyn Dialect] = &[
     &bedrock_converse::BedrockConverse,
     &bedrock_invoke::BedrockInvoke,
     &tool::Tool,
+    &mcp_tool::McpTool,
     &OTHER,
 ];
 
@@ -96,6 +98,16 @@ pub fn at(path: &str) -> &'static dyn Dialect {
         |dialect: &'static dyn Dialect| dialect.paths().iter().map(move |end| (end, dialect));
     let known = dialects().flat_map(ends).filter(|(end, _)| ends_like(path, end));
     known.max_by_key(|(end, _)| end.len()).map_or(&OTHER, |(_, dialect)| dialect)
+}
+
+/// The API of a POST of this body to a path: a server of tools is known by what it is asked.
+pub fn of_body(path: &str, body: &Map<String, Value>) -> &'static dyn Dialect {
+    let by_path = at(path);
+    if by_path.name() == OTHER.name() && mcp_tool::is_call(body) {
+        &mcp_tool::McpTool
+    } else {
+        by_path
+    }
 }
 
 /// The API of a name.

@@ -57,7 +57,8 @@ impl Dialect for Tool {
     }
 
     fn prompt(&self, body: Map<String, Value>) -> Option<(Api, Map<String, Value>)> {
-        let is_one = body.get("tool").is_some_and(Value::is_string) && body.contains_key("arguments");
+        let is_one =
+            body.get("tool").is_some_and(Value::is_string) && body.contains_key("arguments");
         is_one.then_some((Api::Tool, body))
     }
 

@@ -14,7 +14,8 @@ use retold::id::RunId;
 use retold::members::Members;
 use retold::run::OverBudget;
 use retold_wire::{
-    ConnectionReport, DepartureSummary, NearestMatch, ProgramSettings, SessionSummary, ToolSummary, Why,
+    ConnectionReport, DepartureSummary, NearestMatch, ProgramSettings, SessionSummary, ToolSummary,
+    Why,
 };
 
 /// How many misses are printed.
