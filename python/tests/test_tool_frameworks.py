@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -62,3 +64,55 @@ def test_a_result_that_changed_in_a_fork_is_the_first_difference(log, calling_mo
     with retold.replay(log):
         assert agent(calling_model.url) == said
     assert runs == ["weather"]
+
+
+@pytest.mark.parametrize("name", calling.FRAMEWORKS)
+def test_a_program_of_a_framework_is_recorded_by_the_command_line_unchanged(log, calling_model, name):
+    command = ["--", sys.executable, calling.__file__, name]
+    environment = {**os.environ, "OPENAI_BASE_URL": calling_model.url}
+
+    def ended(*words: str) -> tuple[str, str]:
+        done = subprocess.run(
+            [program(), "--log", log, *words, *command], capture_output=True, text=True, env=environment
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout, done.stderr
+
+    said, told = ended("record")
+    assert "rain" in said and "3 tool calls (1 failed)" in told and "weather" in told
+    calling_model.shutdown()
+    calling_model.server_close()
+    again, told = ended("replay", "latest")
+    assert again == said and "3 tool calls" in told
+    assert not any(tool in told for tool in ("weather", "book", "add,"))
+
+
+SUITE = """
+import os, sys
+
+sys.path.insert(0, {tests!r})
+import calling
+import pytest
+
+@pytest.mark.retold
+@pytest.mark.parametrize("name", calling.FRAMEWORKS)
+def test_agent(name):
+    calling.RUNS.clear()
+    assert "rain" in calling.FRAMEWORKS[name]({url!r})
+    assert sorted(calling.RUNS) == (["add", "book", "weather"] if os.environ.get("RECORDS") else [])
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Landlock is of Linux")
+def test_agents_are_tested_offline_and_sealed(pytester, calling_model, monkeypatch):
+    tests = os.path.dirname(os.path.abspath(calling.__file__))
+    pytester.makepyfile(SUITE.format(tests=tests, url=calling_model.url))
+    monkeypatch.setenv("RECORDS", "1")
+    pytester.runpytest_subprocess("--retold=once").assert_outcomes(passed=3)
+    monkeypatch.delenv("RECORDS")
+    calling_model.shutdown()
+    calling_model.server_close()
+    result = pytester.runpytest_subprocess("--retold-sealed")
+    if "needs Landlock" in str(result.stderr):
+        result = pytester.runpytest_subprocess()
+    result.assert_outcomes(passed=3)
