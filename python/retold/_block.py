@@ -67,7 +67,7 @@ class Block:
         self._arguments, self._offline, self._settings = list(arguments), offline, settings
         self._hosts, self._exclude = _tuple(hosts), _tuple(exclude)
         self._allow_hosts, self._rewrite = _tuple(allow_hosts), rewrite
-        self._live_tools = _tuple(live_tools)
+        self._live_tools = (live_tools,) if isinstance(live_tools, str) else tuple(live_tools)
         self._server: Server | None = None
         self._session: Session | None = None
         self._run: Run | None = None

@@ -190,7 +190,9 @@ class Session:
 
 
 def _joined(given: tuple[Any, ...], live_tools: tuple[str, ...]) -> Session:
-    return Session(*given, live_tools=live_tools)
+    session = Session(*given)
+    session.live_tools = live_tools
+    return session
 
 
 _active: Session | None = None

@@ -11,7 +11,7 @@ _folder = os.path.dirname(__file__)
 
 class _Frameworks:
     @staticmethod
-    def find_spec(name, path=None, target=None):
+    def find_spec(name, path=None, target=None):  # type: ignore[no-untyped-def]
         if name in ("agents", "langchain_core", "mcp", "pydantic_ai"):
             sys.meta_path.remove(_Frameworks)
             try:
@@ -27,7 +27,7 @@ if os.environ.get("RETOLD_URL"):
 sys.path[:] = [place for place in sys.path if place != _folder]
 del sys.modules["sitecustomize"]
 try:
-    import sitecustomize
+    import sitecustomize  # type: ignore[import-not-found]
 except ImportError as missing:
     if missing.name != "sitecustomize":
         raise
