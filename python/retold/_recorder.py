@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from ._context import call_headers
 from ._exchange import Connections
 from ._session import ANSWER, TOKEN, active
 
@@ -69,11 +68,6 @@ def _recorder_of_command(url: str | None) -> Recorder | None:
         made = Recorder(Connections(host, port), parts.path.rstrip("/"), [("Host", f"{host}:{port}")], live)
         _of_command = (url, made)
     return _of_command[1]
-
-
-def named() -> list[tuple[str, str]]:
-    """The headers that name the call which this code is in."""
-    return call_headers()
 
 
 def is_refusal(reply: dict[str, Any]) -> bool:

@@ -11,9 +11,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
-from ._context import Frame, current_frame, enter_frame, leave_frame, note_asked
+from ._context import Frame, call_headers, current_frame, enter_frame, leave_frame, note_asked
 from ._errors import NotRecorded, ReportError, RetoldWarning
-from ._recorder import Recorder, is_refusal, named, recorder
+from ._recorder import Recorder, is_refusal, recorder
 from ._tool_errors import raised, told
 from ._values import NotJson, decode, encode, plain
 
@@ -47,7 +47,7 @@ class ToolCall:
         home = self._recorder()
         if home is None:
             return function()
-        given = self._ask(home, named())
+        given = self._ask(home, call_headers())
         if isinstance(given, Recorded):
             return given.result()
         frame = Frame(self.owner)
@@ -68,7 +68,7 @@ class ToolCall:
         home = self._recorder()
         if home is None:
             return await function()
-        given = await _beside(self._ask, home, named())
+        given = await _beside(self._ask, home, call_headers())
         if isinstance(given, Recorded):
             return given.result()
         frame = Frame(self.owner)
