@@ -22,6 +22,7 @@ from ._errors import (
     BlockError,
     CheckError,
     NotCaught,
+    NotRecorded,
     OverBudget,
     ProgramNotFound,
     ReplayMismatch,
@@ -29,12 +30,14 @@ from ._errors import (
     RetoldError,
     RetoldWarning,
     StartFailed,
+    ToolError,
     UnusedAnswers,
 )
 from ._log import Log, Parsed, RecordedRun, Table, open, parse
 from ._plan import Plan, plan
 from ._rules import Replacements, rules
 from ._run import Decided, Run
+from ._tools import call_tool, tool
 from ._version import VERSION
 
 __version__ = VERSION
@@ -53,6 +56,7 @@ __all__ = [
     "Flip",
     "Log",
     "NotCaught",
+    "NotRecorded",
     "OverBudget",
     "Parsed",
     "Plan",
@@ -65,7 +69,9 @@ __all__ = [
     "Run",
     "StartFailed",
     "Table",
+    "ToolError",
     "UnusedAnswers",
+    "call_tool",
     "cassette",
     "fork",
     "open",
@@ -74,6 +80,7 @@ __all__ = [
     "record",
     "replay",
     "resume",
+    "tool",
 ]
 
 Path = str | os.PathLike[str]
@@ -133,6 +140,7 @@ def replay(
     ignore: Sequence[str] = (),
     replace: Replacements = (),
     unused: str = "error",
+    live_tools: Sequence[str] = (),
 ) -> Block:
     """Answers what is asked inside the block from a run, by its name, its id or ``latest``, and asks nobody.
 
@@ -140,7 +148,8 @@ def replay(
     `ReplayMismatch` at the end of the block; the request itself gets an error that says the same. Connections beyond
     this machine are refused, but for ``allow_hosts``. ``skip_errors`` leaves out recorded failures. ``ignore`` and
     ``replace`` are added to those of the run: with them, a recording can be replayed whose program puts the time into its
-    prompts. ``unused`` is what becomes of answers that nobody asked for: ``error``, ``warn`` or ``ignore``.
+    prompts. ``unused`` is what becomes of answers that nobody asked for: ``error``, ``warn`` or ``ignore``. Tools are not run,
+    but for ``live_tools``, in which `*` stands for any text.
     """
     arguments = ["--log", os.fspath(log), "replay", run]
     if skip_errors:
@@ -156,6 +165,7 @@ def replay(
         exclude=exclude,
         allow_hosts=allow_hosts,
         unused=unused,
+        live_tools=live_tools,
     )
 
 
@@ -199,11 +209,13 @@ def fork(
     prices: Path | None = None,
     at: str | int | None = None,
     without: str | int | None = None,
+    live_tools: Sequence[str] = (),
 ) -> Block:
     """Records a new run that shares the answers of another, and asks what is new. ``name`` is that of the new run.
 
     ``at`` is a call, ``CALL#SAMPLE`` or a seq: only the answers before it are shared. ``without`` is one whose answer is taken
-    back, and asked again. ``ignore`` and ``replace`` are added to those of the other run.
+    back, and asked again. ``ignore`` and ``replace`` are added to those of the other run. ``live_tools`` are tools that run
+    again although their results are recorded; `*` stands for any text.
     """
     arguments = ["--log", os.fspath(log), "fork", run]
     if name is not None:
@@ -216,7 +228,7 @@ def fork(
         arguments += ["--without", str(without)]
     arguments += rules(ignore, replace)
     arguments += _budget(max_cost, prices)
-    return Block(arguments, offline=False, settings=settings, hosts=hosts, exclude=exclude)
+    return Block(arguments, offline=False, settings=settings, hosts=hosts, exclude=exclude, live_tools=live_tools)
 
 
 def _budget(max_cost: float | None, prices: Path | None) -> list[str]:

@@ -49,6 +49,7 @@ class Block:
         exclude: Sequence[Host] = (),
         allow_hosts: Sequence[Host] = (),
         unused: str = "error",
+        live_tools: Sequence[str] = (),
         rewrite: Rewrite | None = None,
     ) -> None:
         if unused not in UNUSED:
@@ -61,9 +62,12 @@ class Block:
                 raise ValueError(f"settings have a value that JSON cannot hold: {error}") from error
         #: How many requests the last block made, how many answers it recorded, and how many earlier ones nobody asked for.
         self.requests = self.recorded = self.left = 0
+        #: How many calls of tools it made, and how many results it recorded.
+        self.tool_calls = self.tool_results = 0
         self._arguments, self._offline, self._settings = list(arguments), offline, settings
         self._hosts, self._exclude = _tuple(hosts), _tuple(exclude)
         self._allow_hosts, self._rewrite = _tuple(allow_hosts), rewrite
+        self._live_tools = (live_tools,) if isinstance(live_tools, str) else tuple(live_tools)
         self._server: Server | None = None
         self._session: Session | None = None
         self._run: Run | None = None
@@ -82,7 +86,7 @@ class Block:
             session = Session(
                 server.address, self._offline, self._folder.name, self._hosts, self._exclude, self._allow_hosts
             )
-            session.rewrite = self._rewrite
+            session.rewrite, session.live_tools = self._rewrite, self._live_tools
             session.progress = progress_line(server.address.run)
             for workers in clusters:
                 session.pass_by(workers)
@@ -118,6 +122,8 @@ class Block:
         run.summary = server.end(0 if error is None or _is_success(error) else 1)
         self.requests, self.recorded = run.summary["requests"], run.summary["recorded"]
         self.left = run.summary["left"]
+        tools = run.summary["tools"]
+        self.tool_results, self.tool_calls = tools["recorded"], tools["recorded"] + tools["replayed"]
         session.add(run.summary["connections"])
         if session.progress is not None:
             session.progress.end(run.summary)

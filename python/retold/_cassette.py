@@ -152,7 +152,7 @@ class Cassette:
     def keep(self) -> None:
         """Writes the cassette, if anything was recorded for it."""
         try:
-            if self._is_written and self._block is not None and self._block.requests:
+            if self._is_written and self._block is not None and self._block.requests + self._block.tool_calls:
                 self._write()
             if self._is_written:
                 self._forget_attempt()
@@ -166,7 +166,11 @@ class Cassette:
         """
         block = self._block
         try:
-            if self._attempt and self._folder and block and (block.recorded or (self.is_of_several and block.requests)):
+            is_kept = block is not None and (
+                block.recorded + block.tool_results > 0
+                or (self.is_of_several and block.requests + block.tool_calls > 0)
+            )
+            if self._attempt and self._folder and is_kept:
                 _move(Path(self._folder.name), self._attempt)
             elif self._is_written:
                 self._forget_attempt()

@@ -81,3 +81,53 @@ _current: contextvars.ContextVar[Call | None] = contextvars.ContextVar("retold_c
 def current_call() -> Call | None:
     """The innermost call, if there is one."""
     return _current.get()
+
+
+#: Names the call of a request, and what it belongs to, in what the child process is sent.
+CALL = "X-Retold-Call"
+LABELS = "X-Retold-Labels"
+
+
+def call_headers() -> list[tuple[str, str]]:
+    """The headers that name the innermost call."""
+    call = current_call()
+    if call is None:
+        return []
+    # UTF-8, in the form in which HTTP libraries take bytes as text.
+    path = (CALL, call.path.encode().decode("latin-1"))
+    return [path, (LABELS, call.told)] if call.labels else [path]
+
+
+class Frame:
+    """The run of a tool, as far as it is not in the run of another."""
+
+    def __init__(self, owner: object) -> None:
+        #: What is called.
+        self.owner = owner
+        #: How many requests and calls of tools were made inside, which are recorded by themselves.
+        self.asked = 0
+
+
+_frame: contextvars.ContextVar[Frame | None] = contextvars.ContextVar("retold_frame", default=None)
+
+
+def current_frame() -> Frame | None:
+    """The innermost tool that runs, if one does."""
+    return _frame.get()
+
+
+def enter_frame(frame: Frame) -> contextvars.Token[Frame | None]:
+    """Notes that a tool runs."""
+    return _frame.set(frame)
+
+
+def leave_frame(token: contextvars.Token[Frame | None]) -> None:
+    """Notes that it has ended."""
+    _frame.reset(token)
+
+
+def note_asked() -> None:
+    """Notes that a request is made, or a tool called, that is recorded by itself."""
+    frame = _frame.get()
+    if frame is not None:
+        frame.asked += 1

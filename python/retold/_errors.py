@@ -33,6 +33,18 @@ class NotCaught(RetoldError, ConnectionError):
     """A connection that a replay does not allow, because nothing of its host is recorded."""
 
 
+class NotRecorded(RetoldError):
+    """A tool was called that has no recorded result, and a replay runs none."""
+
+
+class ToolError(RetoldError):
+    """A tool raised an error when it was recorded, whose class this program has not imported. ``type`` is its name."""
+
+    def __init__(self, message: str, type: str = "") -> None:
+        super().__init__(message)
+        self.type = type
+
+
 class OverBudget(RetoldError):
     """The run reached ``max_cost``, or what it costs is not known; requests were not asked. It can be resumed."""
 

@@ -8,6 +8,7 @@ from typing import Any
 from ._context import Call, current_call
 from ._errors import ReportError
 from ._session import ANSWER, PASSED, REFUSED, Session
+from ._tools import call_tool, result_of, tool
 
 
 class Decided(str):
@@ -45,6 +46,12 @@ class Run:
         """
         return Call(name, labels)
 
+    #: The decorator `retold.tool`.
+    tool = staticmethod(tool)
+
+    #: The function `retold.call_tool`.
+    call_tool = staticmethod(call_tool)
+
     def decide(
         self,
         name: str,
@@ -74,7 +81,8 @@ class Run:
         return None if given is None else Decided(given, name, value)
 
     def fact(self, name: str, value: Any, *, because: Any = (), lane: str | None = None) -> str | None:
-        """Records what happened; ``because`` has the answers, decisions and facts that it rests on."""
+        """Records what happened; ``because`` has the answers, decisions and facts that it rests on, and tools,
+        which stand for their last results."""
         what: dict[str, Any] = {"name": name, "value": value}
         causes = because if isinstance(because, (list, tuple)) else [because]
         if causes:
@@ -118,6 +126,9 @@ def _answer(response: Any, name: str) -> str:
         return call.answer
     if isinstance(response, str):
         return response
+    result = result_of(response)
+    if result is not None:
+        return result
     if isinstance(response, Call):
         if response.answer is None:
             raise ReportError(f"the call {response.name!r} has no answer yet")

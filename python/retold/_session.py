@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from . import _inheritance
 from ._asked import Asked, Rewrite
-from ._context import current_call
+from ._context import call_headers, current_call, note_asked
 from ._errors import NotCaught, ReportError
 from ._exchange import Connections
 from ._hosts import USUAL_PORTS, Host, base, ends_like, find_own_addresses, is_loopback, matches, origin
@@ -22,8 +22,6 @@ from ._server import Address
 #: Which server a request is for, told to the child process.
 ORIGIN = "X-Retold-Origin"
 TOKEN = "X-Retold-Token"
-CALL = "X-Retold-Call"
-LABELS = "X-Retold-Labels"
 #: Names the answer, in what the child process sends back.
 ANSWER = "X-Retold-Response"
 
@@ -57,6 +55,8 @@ class Session:
     rewrite: Rewrite | None = None
     #: The line of a notebook.
     progress: ProgressLine | None = None
+    #: The tools that run whatever is recorded; `*` stands for any text.
+    live_tools: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         # Before connections are looked at.
@@ -158,13 +158,8 @@ class Session:
             (TOKEN, self.server.token),
             (ORIGIN, origin(scheme, host, port)),
         ]
-        call = current_call()
-        if call is not None:
-            # UTF-8, in the form in which HTTP libraries take bytes as text.
-            told.append((CALL, call.path.encode().decode("latin-1")))
-            if call.labels:
-                told.append((LABELS, call.told))
-        return told
+        note_asked()
+        return told + call_headers()
 
     def report(self, kind: str, what: dict[str, Any]) -> dict[str, Any]:
         """Reports a decision or a fact; returns the reply."""
@@ -190,7 +185,14 @@ class Session:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # For a process that is started, which has connections of its own.
-        return Session, (self.server, self.offline, self.folder, self.hosts, self.exclude, self.allow_hosts, self.pid, True)
+        given = (self.server, self.offline, self.folder, self.hosts, self.exclude, self.allow_hosts, self.pid, True)
+        return _joined, (given, self.live_tools)
+
+
+def _joined(given: tuple[Any, ...], live_tools: tuple[str, ...]) -> Session:
+    session = Session(*given)
+    session.live_tools = live_tools
+    return session
 
 
 _active: Session | None = None

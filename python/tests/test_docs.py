@@ -32,7 +32,7 @@ def environment(model) -> dict[str, str]:
     return {**os.environ, "OPENAI_BASE_URL": f"{model.url}/v1", "OPENAI_API_KEY": "x"}
 
 
-@pytest.mark.parametrize("page", ["study.md", "parsers.md"])
+@pytest.mark.parametrize("page", ["study.md", "parsers.md", "tools.md"])
 def test_a_page_runs(page, environment, tmp_path):
     code = "\n".join(text for language, _, text in blocks(page) if language == "python")
     if page == "study.md":

@@ -132,7 +132,9 @@ pub fn audit(
         audit.decision = Some(audit.others.remove(at));
     }
     let decided = audit.decision.as_ref().map(|decision| decision.seq);
-    audit.facts.retain(|fact| decided.is_some_and(|seq| fact.event.causes.contains(&seq)));
+    // What a tool gave is no decision, and a fact may rest on it.
+    let caused = decided.or_else(|| Some(audit.answer.as_ref()?.seq));
+    audit.facts.retain(|fact| caused.is_some_and(|seq| fact.event.causes.contains(&seq)));
     audit.verdict = audit.decision.as_ref().and_then(|decision| {
         let spec = ParserSpec::deserialize(&decision.event.by.parser).ok()?;
         let answer = audit.answer.as_ref()?;
@@ -145,8 +147,13 @@ pub fn audit(
         let (parser, choice) = (parsers.parser(&spec).ok()?, decision.event.details.choice);
         beside.of_choice(content, choice, |whole| parser.parse_whole_any(whole).1)?
     });
+    let has_sources = match question.event().map_err(LogError::from)? {
+        Event::RequestSent(sent) => !sent.because.is_empty(),
+        _ => false,
+    };
     let declares = match event_at(reader, run, Seq(1))?.map(|first| first.event()).transpose() {
-        Ok(Some(Event::RunStarted(started))) => started.is_of_experiment(),
+        // A program declares what its tools gave.
+        Ok(Some(Event::RunStarted(started))) => started.is_of_experiment() || has_sources,
         Ok(_) => false,
         Err(error) => return Err(LogError::from(error).into()),
     };

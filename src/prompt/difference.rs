@@ -120,6 +120,7 @@ fn api_name(api: Api) -> &'static str {
     match api {
         Api::Chat => "chat",
         Api::Embedding => "embedding",
+        Api::Tool => "tool",
     }
 }
 

@@ -22,6 +22,8 @@ pub enum Api {
     Chat,
     /// A text in, a vector out.
     Embedding,
+    /// A program's tool: a name and arguments in, a result out. No model is asked, and nothing is paid.
+    Tool,
 }
 
 /// Why a JSON value is not a request.
@@ -34,7 +36,7 @@ pub enum RequestError {
         /// The kind of value that it is instead.
         found: &'static str,
     },
-    /// It has neither `messages` nor `input`, or both.
+    /// It has neither `messages` nor `input`, or both; nor is it a call of a tool.
     #[error("a request has either \"messages\" (chat) or \"input\" (embedding)")]
     UnknownApi,
     /// A body of another API of the same providers, which also has `input`.
@@ -148,6 +150,7 @@ impl Request {
             (false, false) if body.contains_key("instructions") => {
                 return Err(RequestError::ResponsesApi { field: "\"instructions\"" });
             }
+            (false, false) if body.get(TOOL).is_some_and(Value::is_string) => Api::Tool,
             _ => return Err(RequestError::UnknownApi),
         };
         if body.get("n").is_some_and(|n| n.as_f64() == Some(1.0)) {
@@ -205,6 +208,7 @@ impl Request {
         canonical.push_str(match api {
             Api::Chat => "{\"api\":\"chat\",\"body\":",
             Api::Embedding => "{\"api\":\"embedding\",\"body\":",
+            Api::Tool => "{\"api\":\"tool\",\"body\":",
         });
         let before = canonical.len();
         let fields = body.as_object().filter(|_| api == Api::Chat);
@@ -321,17 +325,25 @@ impl Request {
         self.0.hash
     }
 
+    /// The tool that is called; `None` if a model is asked.
+    pub fn tool(&self) -> Option<&str> {
+        self.body().get(TOOL).and_then(Value::as_str).filter(|_| self.api() == Api::Tool)
+    }
+
     /// The model's name, if the request gives one.
     pub fn model(&self) -> Option<&str> {
         self.body().get("model").and_then(Value::as_str)
     }
 
     /// The messages as `(role, text)`, in order; text parts are joined, other parts are shown as
-    /// JSON. An embedding request is one message with the role `input`. Instructions that an API has
+    /// JSON. An embedding request is one message with the role `input`, a call of a tool one with the role `call`. Instructions that an API has
     /// outside its messages (`system`, `systemInstruction`, `instructions`) come first, as `system`.
     pub fn messages(&self) -> Vec<(String, String)> {
         if self.api() == Api::Embedding {
             return vec![("input".to_owned(), text_of(&self.body()["input"]))];
+        }
+        if let Some(tool) = self.tool() {
+            return vec![("call".to_owned(), format!("{tool} {}", self.body()["arguments"]))];
         }
         let messages = self.body()["messages"].as_array().map_or(&[][..], Vec::as_slice);
         let instructions = INSTRUCTIONS.iter().filter_map(|name| self.body().get(*name));
@@ -339,6 +351,9 @@ impl Request {
         instructions.chain(messages.iter().map(message)).collect()
     }
 }
+
+/// The field of a request with the name of the tool that it calls.
+const TOOL: &str = "tool";
 
 /// Fields that embedding requests never have, but requests of the Responses API may.
 const OF_RESPONSES_API: &[(&str, &str)] = &[

@@ -78,7 +78,7 @@ impl<E: Experiment + ?Sized> Run<E> {
         let most = 2 * core.setup.throttle.limits().concurrency + SPARE;
         // A hundred texts to be embedded are one request.
         let room = |question: &Question<P>| match question.request().api() {
-            Api::Chat => most,
+            Api::Chat | Api::Tool => most,
             Api::Embedding => most.saturating_mul(EMBEDDINGS_TOGETHER),
         };
         let mut stop: Option<Stop> = None;

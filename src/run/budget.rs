@@ -150,7 +150,7 @@ impl Budget {
     /// # Errors
     /// [`OverBudget`]: the budget is used up, or the tokens or cost of the answer cannot be known.
     pub fn check(&self, request: &Request) -> Result<(), OverBudget> {
-        if self.is_unlimited() {
+        if self.is_unlimited() || request.tool().is_some() {
             return Ok(());
         }
         self.check_order(&self.destinations.order(request))
@@ -188,6 +188,9 @@ impl Budget {
     /// Counts a live answer. One with an unreadable usage is not held against the server.
     pub fn count(&self, request: &Request, response: &Response, readable: bool) {
         let order = self.destinations.order(request);
+        if order.tool.is_some() {
+            return;
+        }
         let bill = Bill::of_response(response, &order, clock::now());
         let is_counted = response.usage.is_some_and(|usage| usage.is_counted());
         self.add(&order, &bill, readable && !is_counted);
@@ -225,7 +228,9 @@ impl Budget {
                     Some(prompt) => costs.order(reader, prompt)?,
                     None => Order::default(),
                 };
-                self.add(&order, &bill(&order, &answer.details, stored.time), false);
+                if order.tool.is_none() {
+                    self.add(&order, &bill(&order, &answer.details, stored.time), false);
+                }
             } else if let Some(prompt) = stored.prompt {
                 asked.insert(stored.seq, prompt);
             } else {

@@ -249,7 +249,7 @@ impl Core {
         let attempt = async {
             let alone = if may_refuse { self.first_answers.turn(request).await } else { None };
             let permit = match request.api() {
-                Api::Chat => Rc::new(self.setup.throttle.acquire().await),
+                Api::Chat | Api::Tool => Rc::new(self.setup.throttle.acquire().await),
                 Api::Embedding => self.together.permit(&self.setup.throttle, request).await,
             };
             AttemptRight { turn: self.network.turn().await, permit, alone }

@@ -97,9 +97,10 @@ impl Recorder {
         call: CallPath,
         sample: Sample,
         request: Request,
+        because: Because,
         labels: Labels,
     ) -> Result<Seq, RecorderError> {
-        let (prompt, because) = (request.hash(), Because::default());
+        let prompt = request.hash();
         let sent = RequestSent { call, sample, prompt, because, labels };
         let event = NewEvent::from_event(&Event::RequestSent(sent), clock::now(), Some(request))?;
         Ok(self.0.submit(event)?)

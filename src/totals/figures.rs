@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use serde::Serialize;
 
-use super::methods::ParserFigures;
+use super::methods::{ParserFigures, entry};
 use super::part::{FailureCount, FailureReason, Part};
 use super::saved::{SavedPart, Savings};
 use super::with_shards::StudyFigures;
@@ -41,6 +41,9 @@ pub struct Figures {
     pub models: BTreeMap<String, PartFigures>,
     /// Calls by kind, see [`call_kind`](crate::event::call_kind).
     pub kinds: BTreeMap<String, Counts>,
+    /// Calls of tools, by name: no model was asked, and they are in none of the other numbers.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub tools: BTreeMap<String, ToolFigures>,
     /// Decisions that were accepted about the answers since, in runs of their own.
     pub accepted: Vec<AcceptedFigures>,
     /// The totals of a merged run and its shards together. The numbers above are those of the run alone.
@@ -54,6 +57,24 @@ fn never(times: &u64) -> bool {
 
 fn is_none(shards: &usize) -> bool {
     *shards == 0
+}
+
+/// The calls of a tool by how they ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct ToolFigures {
+    /// Those that gave a result in this run.
+    pub answered: u64,
+    /// Those whose recorded result was given again.
+    pub reused: u64,
+    /// Those that raised an error, or had not ended when the run did.
+    pub failed: u64,
+}
+
+impl ToolFigures {
+    /// All of them.
+    pub fn calls(self) -> u64 {
+        self.answered + self.reused + self.failed
+    }
 }
 
 /// Decisions that were accepted about the answers of another run.
@@ -233,7 +254,12 @@ impl Totals {
         let mut of_model: BTreeMap<String, UnansweredCounts> = BTreeMap::new();
         let mut of_kind = of_model.clone();
         let mut of_all = UnansweredCounts::default();
+        let mut tools = self.tools.clone();
         for question in self.open.values() {
+            if let Some(tool) = &question.order.tool {
+                entry(&mut tools, tool, ToolFigures::default).failed += 1;
+                continue;
+            }
             let model = question.order.model.as_deref().unwrap_or(UNNAMED).to_owned();
             of_model.entry(model).or_default().add(question);
             of_kind.entry(question.kind.clone()).or_default().add(question);
@@ -269,6 +295,7 @@ impl Totals {
             },
             models,
             kinds,
+            tools,
             accepted: accepted.collect(),
             with_shards: self.with_shards(parsers),
         }

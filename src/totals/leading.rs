@@ -10,7 +10,7 @@ impl Totals {
     /// the name of the sum: `(91 others)`.
     pub fn sum_up(&mut self, most: usize) {
         let mut open_kinds: BTreeMap<&str, u64> = BTreeMap::new();
-        for question in self.open.values() {
+        for question in self.open.values().filter(|question| question.order.tool.is_none()) {
             *open_kinds.entry(&question.kind).or_default() += 1;
         }
         let names = other_names(&self.kinds, &open_kinds, most);

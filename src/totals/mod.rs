@@ -30,6 +30,7 @@ use crate::run::{AnswerCosts, AnswerDetails};
 
 pub use self::figures::{
     AcceptedFigures, Attempts, Calls, Cost, Counts, Figures, Latency, PartFigures, Reason, Tokens,
+    ToolFigures,
 };
 pub use self::methods::{MethodFigures, ParserFigures};
 pub use self::saved::{SavedPart, Savings};
@@ -69,6 +70,8 @@ pub struct Totals {
     parts: BTreeMap<String, Part>,
     /// By kind of call.
     kinds: BTreeMap<String, Part>,
+    /// Tools, by name.
+    tools: BTreeMap<String, ToolFigures>,
     /// All decisions.
     parsers: ByParser,
     /// Decisions that were accepted about the answers, in runs of their own.
@@ -128,6 +131,7 @@ impl Totals {
             looks: 0,
             parts: BTreeMap::new(),
             kinds: BTreeMap::new(),
+            tools: BTreeMap::new(),
             parsers: ByParser::default(),
             accepted: Vec::new(),
             open: BTreeMap::new(),
@@ -226,6 +230,10 @@ impl Totals {
             }
             Event::ResponseReceived(received) => {
                 let Some(open) = self.open.remove(&received.request) else { return Ok(()) };
+                if let Some(tool) = open.order.tool {
+                    entry(&mut self.tools, &tool, ToolFigures::default).answered += 1;
+                    return Ok(());
+                }
                 let (details, content) =
                     (counted(received.details, &received.content), received.content);
                 let cost = self.costs.cost(&open.order, &details, time);
@@ -240,6 +248,10 @@ impl Totals {
             }
             Event::AnswerReused(reused) => {
                 let Some(open) = self.open.remove(&reused.request) else { return Ok(()) };
+                if let Some(tool) = open.order.tool {
+                    entry(&mut self.tools, &tool, ToolFigures::default).reused += 1;
+                    return Ok(());
+                }
                 let (run, parent) = (self.run, self.parent);
                 let (details, content) = (counted(reused.details, &reused.content), reused.content);
                 let cost = self.costs.cost(&open.order, &details, time);
@@ -264,7 +276,7 @@ impl Totals {
                         open.failure = Some((failure.clone(), *status));
                         open.gave_up = *gave_up;
                         open.was_sent = failed.details.http.is_some();
-                        Some(of(open.clone(), &none))
+                        open.order.tool.is_none().then(|| of(open.clone(), &none))
                     }
                     // The question has been answered already.
                     None => self.asked(failed.request, &none, reader)?,
@@ -339,6 +351,9 @@ impl Totals {
             return Ok(None);
         };
         let asked = self.costs.order(reader, sent.prompt)?;
+        if asked.tool.is_some() {
+            return Ok(None);
+        }
         let kind = call_kind(&sent.labels, &sent.call);
         Ok(Some(Of { kind, model: name_of(asked.model, details) }))
     }

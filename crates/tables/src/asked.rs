@@ -30,6 +30,7 @@ impl AskedOf {
         let named = address["dialect"].as_str().and_then(|it| it.split('@').next());
         let plain = match request.api() {
             Api::Embedding => "openai.embeddings",
+            Api::Tool => "tool",
             _ => "openai.chat",
         };
         let operation = named.unwrap_or(plain).to_owned();

@@ -20,6 +20,8 @@ pub(crate) struct GivenAnswer {
     pub(crate) sample: Sample,
     /// The provider's id for it.
     pub(crate) id: Option<Digest>,
+    /// Whether a tool gave it: the name of a call stands for what the model said.
+    pub(crate) is_tool: bool,
 }
 
 /// Why a name stands for no answer.
@@ -91,7 +93,9 @@ impl AnswerNames {
         if let Some(id) = given.id {
             self.by_id.insert((id, request));
         }
-        self.by_call.insert(Digest::new(given.call.as_str()), request);
+        if !given.is_tool {
+            self.by_call.insert(Digest::new(given.call.as_str()), request);
+        }
         self.by_request.insert(request, given.clone());
     }
 
@@ -137,6 +141,7 @@ mod tests {
             call,
             sample: 0,
             id: id.map(Digest::new),
+            is_tool: false,
         }
     }
 

@@ -8,6 +8,7 @@ use hyper::http::Method;
 use retold::log::LogError;
 use retold::model::providers::{self, Problem};
 use retold::run::OverBudget;
+use tokio::sync::oneshot;
 
 use crate::body::{Bodies, Unread, answer_unread};
 use crate::incoming::Incoming;
@@ -20,9 +21,33 @@ use crate::outlet::{Outgoing, Outlet};
 use crate::refusal::{closing, end_of_run, rejection};
 use crate::replay_queue::ReplayTurn;
 use crate::session::Session;
+use crate::tool_calls::{Given, to_run};
 use crate::websocket::{Upgrade, UpstreamSocket, is_an_upgrade};
 use crate::wire_request::WireRequest;
 use crate::{play, relay, websocket};
+
+/// What answers a request that is not in the record.
+pub(crate) enum AnsweredBy {
+    /// Its upstream.
+    Upstream,
+    /// Its upstream, over a WebSocket that it may have already.
+    Socket(Arc<UpstreamSocket>),
+    /// The program itself, whose tool it is.
+    Program {
+        /// Whether the tool runs, whatever is recorded.
+        is_live: bool,
+    },
+}
+
+/// Where a live answer comes from.
+pub(crate) enum Source {
+    /// The upstream.
+    Upstream,
+    /// The upstream, over a WebSocket.
+    Socket(Arc<UpstreamSocket>),
+    /// The program.
+    Program(oneshot::Receiver<Given>),
+}
 
 /// Reads the body of a request, and answers it.
 pub(crate) async fn ask(
@@ -44,7 +69,7 @@ pub(crate) async fn ask(
     let (status, code, said) = match bodies.whole(body, session.longest_body).await {
         Ok(body) => {
             incoming.body = session.handed_urls.take_back(body);
-            return answer(session, incoming, None).await;
+            return answer(session, incoming, AnsweredBy::Upstream).await;
         }
         Err(Unread::TooLong) => {
             let said = format!(
@@ -71,13 +96,15 @@ pub(crate) async fn ask(
     closing(refuse(&session, incoming, problem(status, code, &said)).await)
 }
 
-/// Answers a request, or a frame that asks, whose upstream may have a WebSocket already.
+/// Answers a request, a frame that asks, or a call of a tool.
 pub(crate) async fn answer(
     session: Arc<Session>,
     mut incoming: Incoming,
-    socket: Option<Arc<UpstreamSocket>>,
+    by: AnsweredBy,
 ) -> Response<Outgoing> {
-    let Some(working) = session.begin_request() else {
+    let is_tool = matches!(by, AnsweredBy::Program { .. });
+    let working = if is_tool { session.work.begin() } else { session.begin_request() };
+    let Some(working) = working else {
         return end_of_run(providers::at(&incoming.path));
     };
     if let Some(error) = session.recorder.failure() {
@@ -112,7 +139,21 @@ pub(crate) async fn answer(
             Err(error) => return rejection(asked.dialect, 500, "retold_log", &error.to_string()),
         },
     };
-    match equal.unwrap_or_else(|| session.queue.take(&asked.key, asked.retry)) {
+    let mut turn = equal.unwrap_or_else(|| session.queue.take(&asked.key, asked.retry));
+    if matches!(by, AnsweredBy::Program { is_live: true }) {
+        turn = match turn {
+            // A new run has its own result, under the same number.
+            ReplayTurn::Recorded(ticket, _)
+                if session.upstreams.is_some() && ticket.request.is_none() =>
+            {
+                ReplayTurn::Live(ticket)
+            }
+            // A replay records nothing.
+            _ if session.upstreams.is_none() => return to_run(None),
+            turn => turn,
+        };
+    }
+    match turn {
         ReplayTurn::Recorded(ticket, attempt) => {
             play::send_recorded(&session, &asked, ticket, attempt, read).await
         }
@@ -124,8 +165,21 @@ pub(crate) async fn answer(
                 return unaffordable(&session, &asked, over);
             }
             let (waiting, answer) = Outlet::channel();
+            let (given, source) = match by {
+                AnsweredBy::Upstream => (None, Source::Upstream),
+                AnsweredBy::Socket(socket) => (None, Source::Socket(socket)),
+                AnsweredBy::Program { .. } => {
+                    let (given, source) = oneshot::channel();
+                    (Some(given), Source::Program(source))
+                }
+            };
+            let relayed =
+                relay::relay(session.clone(), working, incoming, source, asked, ticket, waiting);
             // The answer is read to its end even if the client leaves.
-            tokio::spawn(relay::relay(session, working, incoming, socket, asked, ticket, waiting));
+            tokio::spawn(relayed);
+            if let Some(given) = given {
+                return to_run(Some(session.tools.open(given, answer)));
+            }
             answer.await.unwrap_or_else(|_| {
                 rejection(dialect, 500, "retold_error", "retold lost this request: this is a bug")
             })

@@ -4,6 +4,7 @@ use hyper::http::{HeaderMap, HeaderValue, StatusCode, header};
 use retold::escaping::printable;
 use retold::event::AttemptDetails;
 use retold::id::Seq;
+use retold::model::providers::Dialect;
 use retold::model::{Failure, FailureKind};
 use serde_json::Value;
 
@@ -24,6 +25,9 @@ pub enum FailureReplay {
     /// All of them are asked again.
     AllAskedAgain,
 }
+
+/// The name of what tools speak, whose errors have a type and no meaningful status.
+const TOOL: &str = "tool";
 
 /// A recorded attempt that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +90,12 @@ impl FailureReplay {
 }
 
 /// What kind of failure a status is, in the words of our own runs.
-pub(crate) fn failure_of(status: StatusCode, body: &[u8], headers: &HeaderMap) -> Failure {
+pub(crate) fn failure_of(
+    dialect: &dyn Dialect,
+    status: StatusCode,
+    body: &[u8],
+    headers: &HeaderMap,
+) -> Failure {
     let read: Option<Value> = serde_json::from_slice(body).ok();
     let error = read.as_ref().map(|body| &body["error"]);
     let code = error.and_then(|error| error["code"].as_str().or(error["type"].as_str()));
@@ -96,7 +105,10 @@ pub(crate) fn failure_of(status: StatusCode, body: &[u8], headers: &HeaderMap) -
     let said = said.or_else(|| read.as_ref()?["message"].as_str());
     let said = said.map_or_else(|| String::from_utf8_lossy(body).into_owned(), str::to_owned);
     let said = printable(said.trim(), 300);
-    let message = if said.is_empty() {
+    let raised = error.and_then(|error| error["type"].as_str());
+    let message = if let Some(raised) = raised.filter(|_| dialect.name() == TOOL) {
+        format!("{}: {said}", printable(raised, 100))
+    } else if said.is_empty() {
         format!("HTTP {}", status.as_u16())
     } else {
         format!("HTTP {}: {said}", status.as_u16())
@@ -140,6 +152,7 @@ pub(crate) fn decode_failure(error: DecodeError) -> Failure {
 #[cfg(test)]
 mod tests {
     use retold::id::RunId;
+    use retold::model::providers::OTHER;
 
     use super::*;
     use crate::key::AttemptPlace;
@@ -206,7 +219,7 @@ mod tests {
         };
         let said = |status: u16| {
             let status = StatusCode::from_u16(status).unwrap();
-            of(&failure_of(status, b"", &HeaderMap::new()), None)
+            of(&failure_of(&OTHER, status, b"", &HeaderMap::new()), None)
         };
         for passing in [401, 402, 403, 408, 409, 425, 429, 500, 503, 529] {
             assert_eq!(said(passing), FailedAttempt::Passing, "{passing}");

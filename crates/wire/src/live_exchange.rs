@@ -25,6 +25,7 @@ use crate::refusal::rejection;
 use crate::replay_queue::Ticket;
 use crate::session::Session;
 use crate::stored_answer::StoredAnswer;
+use crate::tool_links::ids_called;
 use crate::transmission::Transmission;
 use crate::wire_request::WireRequest;
 
@@ -46,7 +47,10 @@ impl LiveExchange<'_> {
         if let Some(request) = ticket.request {
             return Ok(request);
         }
-        let sent = self.session.recorder.write(|recorder| self.asked.record(recorder, ticket))?;
+        let sent = self
+            .session
+            .recorder
+            .write(|recorder| self.asked.record(self.session, recorder, ticket))?;
         Ok(sent.unwrap_or_default())
     }
 
@@ -100,6 +104,7 @@ impl LiveExchange<'_> {
         let request = ticket.request.unwrap_or_default();
         let (session, key) = (self.session, &self.asked.key);
         let id = response.id.as_deref().map(Digest::new);
+        let called = ids_called(&response.extra);
         let (departure, latency) = (self.departure().await, self.watch.elapsed());
         let recorded = session.recorder.write(|recorder| {
             let kept = if body.len() > LONGEST_READ {
@@ -116,14 +121,22 @@ impl LiveExchange<'_> {
             Ok(Some((seq, durable))) => match durable.wait().await {
                 Ok(()) => {
                     let (call, sample) = (ticket.key.call, ticket.sample);
+                    note_links(session, self.asked, seq, &called);
+                    let is_tool = self.asked.request.tool().is_some();
+                    let answer = seq;
                     lock(&session.given).note(GivenAnswer {
                         request,
-                        answer: seq,
+                        answer,
                         call,
                         sample,
                         id,
+                        is_tool,
                     });
                     session.counts.change(|summary| {
+                        if self.asked.request.tool().is_some() {
+                            summary.tools.recorded += 1;
+                            return;
+                        }
                         summary.answers += 1;
                         summary.unended += u64::from(is_unended);
                         if let Some(why) = unreadable {
@@ -166,6 +179,10 @@ impl LiveExchange<'_> {
             record_departure(recorder, request, departure, failed)
         });
         session.queue.share(&self.asked.key, None);
+        if !reopens && self.asked.request.tool().is_some() {
+            // What it raised is no answer: its call stands for it.
+            lock(&session.tool_links).note_result(&self.asked.request, request);
+        }
         let stored = match recorded? {
             Some((_, durable)) => durable.wait().await,
             None => Ok(()),
@@ -180,13 +197,22 @@ impl LiveExchange<'_> {
             tracing::warn!(target: OUTAGES, "{call}: {}; the attempt is dropped", failure.message);
         }
         session.counts.change(|summary| {
-            summary.count_failure(failure);
+            summary.count_failure(self.asked, failure);
             summary.departures.clients += u64::from(departure.is_some());
         });
         if reopens {
             session.queue.reopen(ticket);
         }
         Ok(())
+    }
+}
+
+/// Notes which tools an answer calls, or what a tool gave.
+pub(crate) fn note_links(session: &Session, asked: &WireRequest, answer: Seq, called: &[Digest]) {
+    let links = &mut *lock(&session.tool_links);
+    match asked.request.tool() {
+        Some(_) => links.note_result(&asked.request, answer),
+        None => links.note_calls(answer, called),
     }
 }
 

@@ -67,6 +67,10 @@ pub(crate) fn nearest(
         .sort_by_key(|((_, other), known)| (*other != call, !alike(other, &call), known.request));
     for ((prompt, other), known) in candidates.into_iter().take(COMPARED) {
         let Some(request) = library.request(*prompt)? else { continue };
+        // What a model is asked is no call of a tool.
+        if request.tool().is_some() != asked.request.tool().is_some() {
+            continue;
+        }
         let recorded = compared(&request)?;
         let found = BodyDifferences::between(&recorded, &now);
         let form = usize::from(!alike(other, &call));
@@ -83,7 +87,8 @@ pub(crate) fn nearest(
         }
     }
     let Some((_, Candidate { call: other, known, request, found })) = best else {
-        return Ok(miss(Why::Nothing));
+        let is_tool = asked.request.tool().is_some() && !all.is_empty();
+        return Ok(miss(if is_tool { Why::NoTools } else { Why::Nothing }));
     };
     let Some(FieldDifference { path, recorded, now }) = found.first.first() else {
         // Nothing that counts differs.

@@ -58,6 +58,8 @@ pub enum Why {
     },
     /// Nothing is recorded that it could be compared with.
     Nothing,
+    /// It is a call of a tool, and no call of any is recorded.
+    NoTools,
     /// There were too many misses to compare them all.
     NotCompared,
     /// It cannot be asked, for this reason, and is not recorded as refused, either.
@@ -79,6 +81,10 @@ impl fmt::Display for NearestMatch {
             }
             Why::Unanswered { failed: false } => write!(f, "{call} is recorded without an answer")?,
             Why::Nothing => write!(f, "{call} is not recorded, and neither is any other request")?,
+            Why::NoTools => write!(
+                f,
+                "{call} is not recorded, and neither is any other call of a tool: record the run again, with its tools"
+            )?,
             Why::NotCompared => write!(f, "{call} is not recorded")?,
             Why::Refused(why) => write!(f, "{call} is not recorded: {}", printable(why, 300))?,
             Why::Differs {

@@ -20,6 +20,7 @@ use crate::departure::Departure;
 use crate::heads::{name_header, response_of, response_with};
 use crate::key::AttemptPlace;
 use crate::limits::SILENCE;
+use crate::live_exchange::note_links;
 use crate::lock::lock;
 use crate::long_body::{LONG, LongBody};
 use crate::outlet::{BrokenOff, ChunkSender, Chunks, Outgoing};
@@ -29,6 +30,7 @@ use crate::refusal::rejection;
 use crate::replay_queue::{Attempt, ReplayTurn, Ticket};
 use crate::restored_request::restore;
 use crate::session::{Pace, Session};
+use crate::tool_links::ids_called;
 use crate::transmission::BodyEnd;
 use crate::wire_request::WireRequest;
 
@@ -59,11 +61,17 @@ pub(crate) async fn send_recorded(
             Ok(copied) => seq = copied,
             Err(error) => return cannot_record(asked, &error),
         }
+        links(session, asked, seq, ticket.request, &copy);
+    } else if session.upstreams.is_some() {
+        // The run goes on, and its next prompt may have a result.
+        if let Ok(copy) = session.library.copy(played.place) {
+            links(session, asked, seq, ticket.request, &copy);
+        }
     }
-    let name = give(session, &ticket, seq, &played);
+    let name = give(session, asked, &ticket, seq, &played);
     let departure = attempt.departure.filter(|_| session.waits_for_departures());
     let is_shared = played.place != attempt.place;
-    session.counts.change(|summary| summary.sent_again(&played, is_shared));
+    session.counts.change(|summary| summary.sent_again(asked, &played, is_shared));
     session.queue.share(&asked.key, played.answer.map(|_| attempt.place));
     if reopens {
         session.queue.reopen(ticket);
@@ -90,9 +98,33 @@ fn is_heard(session: &Session, asked: &WireRequest, played: &ReplayedAttempt) ->
     answer.is_some() && (kept.end == Some(BodyEnd::ClientLeft) || is_last())
 }
 
+/// Notes which tools a recorded answer calls, or what a tool gave.
+fn links(
+    session: &Session,
+    asked: &WireRequest,
+    answer: Option<Seq>,
+    question: Option<Seq>,
+    copied: &CopiedAttempt,
+) {
+    match copied {
+        CopiedAttempt::Answer(reused) => {
+            if let Some(answer) = answer {
+                note_links(session, asked, answer, &ids_called(&reused.details.extra));
+            }
+        }
+        CopiedAttempt::Failure(_) if asked.request.tool().is_some() => {
+            if let Some(question) = question {
+                lock(&session.tool_links).note_result(&asked.request, question);
+            }
+        }
+        CopiedAttempt::Failure(_) => {}
+    }
+}
+
 /// Notes that the program gets an answer, and returns the seq by which it names it.
 fn give(
     session: &Arc<Session>,
+    asked: &WireRequest,
     ticket: &Ticket,
     answer: Option<Seq>,
     played: &ReplayedAttempt,
@@ -101,7 +133,8 @@ fn give(
         (ticket.request, answer, played.answer)
     {
         let (call, sample) = (ticket.key.call.clone(), ticket.sample);
-        lock(&session.given).note(GivenAnswer { request, answer, call, sample, id });
+        let is_tool = asked.request.tool().is_some();
+        lock(&session.given).note(GivenAnswer { request, answer, call, sample, id, is_tool });
     }
     ticket.request
 }
@@ -126,7 +159,7 @@ pub(crate) async fn send_shared(
     if let ReplayTurn::Recorded(ticket, attempt) = &turn
         && attempt.place.run == session.run
     {
-        name = give(session, ticket, Some(attempt.place.seq), &played);
+        name = give(session, asked, ticket, Some(attempt.place.seq), &played);
     }
     if let ReplayTurn::Live(mut ticket) = turn {
         let mut copy = match session.library.copy(played.place) {
@@ -143,12 +176,12 @@ pub(crate) async fn send_shared(
                 reused.details.extra.remove(HTTP);
             }
             match record(session, asked, &mut ticket, &copy, &played.body).await {
-                Ok(copied) => name = give(session, &ticket, copied, &played),
+                Ok(copied) => name = give(session, asked, &ticket, copied, &played),
                 Err(error) => return cannot_record(asked, &error),
             }
         }
     }
-    session.counts.change(|summary| summary.sent_again(&played, is_shared));
+    session.counts.change(|summary| summary.sent_again(asked, &played, is_shared));
     send(played, session, name, None, false)
 }
 
@@ -163,7 +196,7 @@ async fn record(
     let written = session.recorder.write(|recorder| {
         let request = match ticket.request {
             Some(request) => request,
-            None => asked.record(recorder, ticket)?,
+            None => asked.record(session, recorder, ticket)?,
         };
         let written: (Seq, Durable) = match copied {
             CopiedAttempt::Answer(reused) => {

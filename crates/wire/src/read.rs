@@ -32,7 +32,8 @@ pub(crate) fn whole(
     body: &[u8],
 ) -> UpstreamReading {
     if !status.is_success() {
-        return UpstreamReading::Failed { failure: failure_of(status, body, headers), text: None };
+        let failure = failure_of(dialect, status, body, headers);
+        return UpstreamReading::Failed { failure, text: None };
     }
     if body.len() > LONGEST_READ {
         let mut response = Response::text("");

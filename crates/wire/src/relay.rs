@@ -15,6 +15,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use crate::arriving::{Arriving, is_json};
 use crate::body_leads::leads_in;
 use crate::decode::{DecodeError, Decoder, encodings};
+use crate::dispatch::Source;
 use crate::failures::{decode_failure, reopens};
 use crate::framing::Framing;
 use crate::heads::{head, json_header, kept_headers, name_header, response_of};
@@ -31,7 +32,6 @@ use crate::session_work::Working;
 use crate::stored_answer::StoredAnswer;
 use crate::transmission::{BodyEnd, Transmission};
 use crate::upstream_answer::UpstreamAnswer;
-use crate::websocket::UpstreamSocket;
 use crate::wire_request::WireRequest;
 
 /// Asks the upstream, records what comes, and lets it through.
@@ -39,7 +39,7 @@ pub(crate) async fn relay(
     session: Arc<Session>,
     _working: Working,
     incoming: Incoming,
-    socket: Option<Arc<UpstreamSocket>>,
+    source: Source,
     asked: WireRequest,
     mut ticket: Ticket,
     mut waiting: Waiting,
@@ -48,7 +48,7 @@ pub(crate) async fn relay(
         session: &session,
         incoming: &incoming,
         asked: &asked,
-        is_free: incoming.is_free(),
+        is_free: incoming.is_free() || matches!(source, Source::Program(_)),
         watch: Stopwatch::start(),
         departure: OnceLock::new(),
     };
@@ -66,9 +66,12 @@ pub(crate) async fn relay(
         return session.work.closed().await;
     }
     let sending = async {
-        match &socket {
-            Some(socket) => socket.send(upstreams, &incoming, asked.dialect).await,
-            None => upstreams.send(&incoming).await.map(UpstreamAnswer::Http),
+        match source {
+            Source::Socket(socket) => socket.send(upstreams, &incoming, asked.dialect).await,
+            Source::Upstream => upstreams.send(&incoming).await.map(UpstreamAnswer::Http),
+            Source::Program(given) => given.await.map(UpstreamAnswer::Program).map_err(|_| {
+                Failure::new(FailureKind::Timeout, "the program did not say what the tool gave")
+            }),
         }
     };
     tokio::pin!(sending);
@@ -106,7 +109,7 @@ pub(crate) async fn refused_here(
     ticket: Ticket,
     problem: &Problem<'_>,
 ) {
-    let sent = || session.recorder.write(|recorder| asked.record(recorder, &ticket));
+    let sent = || session.recorder.write(|recorder| asked.record(session, recorder, &ticket));
     let Ok(Some(request)) = ticket.request.map_or_else(sent, |request| Ok(Some(request))) else {
         return;
     };
@@ -117,7 +120,7 @@ pub(crate) async fn refused_here(
     let kept = Transmission { status, again, headers: json_header(), ..Transmission::default() };
     let body = asked.dialect.error(problem).to_string();
     let kept = kept.with_body(body.as_bytes(), &[], "");
-    session.counts.change(|summary| summary.count_failure(&failure));
+    session.counts.change(|summary| summary.count_failure(asked, &failure));
     // A failure to record is reported at the end.
     let recorded = session.recorder.write(|recorder| {
         recorder.record_failure(request, ticket.attempt, &failure, true, Some(json!(kept)))

@@ -24,6 +24,7 @@ use crate::lock::lock;
 use crate::outlet::Outgoing;
 use crate::refusal::{end_of_run, with_json};
 use crate::session::Session;
+use crate::tool_calls::TOOLS;
 
 /// Where facts are reported.
 const FACTS: &str = "facts";
@@ -43,9 +44,9 @@ const MOST_CAUSES: usize = 1000;
 /// The longest decision or fact.
 const LONGEST_REPORT: usize = 1 << 20;
 
-/// The longest report: of a mark, the state is digested and not stored.
+/// The longest report: of a mark, the state is digested and not stored, and a tool may give much.
 pub(crate) fn longest(place: &str) -> usize {
-    if place == MARKS { LONGEST_REQUEST } else { LONGEST_REPORT }
+    if place == MARKS || place.starts_with(TOOLS) { LONGEST_REQUEST } else { LONGEST_REPORT }
 }
 
 /// A fact, as a program sends it.

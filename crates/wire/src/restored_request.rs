@@ -74,7 +74,9 @@ pub fn restore(request: &Request, call: &CallPath) -> Option<RestoredRequest> {
     let mut body = match name == OTHER.name() {
         true => of_other(body),
         false => {
-            let dialect: &dyn Dialect = providers::at(&path);
+            let by_path = providers::at(&path);
+            let by_name = || providers::by_name(name).unwrap_or(by_path);
+            let dialect = if by_path.name() == OTHER.name() { by_name() } else { by_path };
             restore_body(dialect, body, &path, is_streamed)?
         }
     };

@@ -436,6 +436,7 @@ pub fn upstreams_asked(log: &Log, run: RunId) -> Result<BTreeSet<String>, LogErr
             if let (Some(prompt), Some(call)) = (stored.prompt, &stored.call)
                 && prompts.insert(prompt)
                 && let Some(request) = reader.request(prompt)?
+                && request.tool().is_none()
                 && let Some(restored) = restore(&request, call)
             {
                 upstreams.insert(restored.upstream);

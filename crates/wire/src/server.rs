@@ -33,6 +33,7 @@ use crate::outlet::Outgoing;
 use crate::refusal::{closing, rejection, turned_away, with_json};
 use crate::report::{longest, report};
 use crate::session::Session;
+use crate::tool_calls::{TOOLS, tools};
 use crate::websocket::Upgrade;
 
 /// Below it: ends a run of a proxy.
@@ -162,6 +163,12 @@ async fn handle(
     };
     if upstream == OWN {
         let place = path.trim_start_matches('/');
+        if place.split('/').next() == Some(TOOLS) {
+            let body = front.bodies.whole(body, longest(place)).await;
+            let is_whole = body.is_ok();
+            let answer = tools(session, place, &parts.method, &parts.headers, body.ok()).await;
+            return if is_whole { answer } else { closing(answer) };
+        }
         return match front.bodies.whole(body, longest(place)).await {
             Ok(body) => report(&session, place, &parts.method, Some(body)).await,
             Err(_) => closing(report(&session, place, &parts.method, None).await),

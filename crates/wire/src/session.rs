@@ -28,6 +28,8 @@ use crate::session_queue::SessionQueue;
 use crate::session_recorder::SessionRecorder;
 use crate::session_work::{SessionWork, Working};
 use crate::summary::SessionSummary;
+use crate::tool_calls::OpenTools;
+use crate::tool_links::ToolLinks;
 use crate::upstream::Upstreams;
 
 /// How many calls of a summary are named.
@@ -89,6 +91,10 @@ pub struct Session {
     /// The exchanges that are under way.
     pub work: Arc<SessionWork>,
     pub(crate) queue: SessionQueue,
+    /// The tools of the program that are running.
+    pub(crate) tools: OpenTools,
+    /// Which answers called them, and what they gave.
+    pub(crate) tool_links: Mutex<ToolLinks>,
     /// The answers that the program was given, so that it can name them.
     pub(crate) given: Mutex<AnswerRegistry>,
     pub(crate) counts: SessionCounts,
@@ -135,6 +141,8 @@ impl Session {
             log,
             prompts: RecordedPrompts::new(samples.clone()),
             equivalents: Equivalents::default(),
+            tools: OpenTools::default(),
+            tool_links: Mutex::default(),
             queue: SessionQueue::new(run, samples, (upstreams.is_some(), holds), shared),
             rules,
             upstreams,

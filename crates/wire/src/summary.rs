@@ -9,6 +9,7 @@ use retold::run::OverBudget;
 use crate::departure::DepartureSummary;
 use crate::nearest_match::NearestMatch;
 use crate::recorded::ReplayedAttempt;
+use crate::wire_request::WireRequest;
 
 /// What happened in a session.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -29,6 +30,8 @@ pub struct SessionSummary {
     pub failed: u64,
     /// How many of them there are of each kind, by its status, or its word if there was no answer.
     pub failures: BTreeMap<String, u64>,
+    /// Calls of tools, which are in none of the other numbers but `missed` and `left`.
+    pub tools: ToolSummary,
     /// Recorded answers that were sent again.
     pub replayed: u64,
     /// Requests that got the answer of an equal one.
@@ -59,10 +62,30 @@ pub struct SessionSummary {
     pub calls_left: Vec<String>,
 }
 
+/// Calls of tools.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ToolSummary {
+    /// Results and errors of tools that were recorded now.
+    pub recorded: u64,
+    /// How many of these are errors.
+    pub failed: u64,
+    /// Recorded results and errors that were given again.
+    pub replayed: u64,
+}
+
 impl SessionSummary {
     /// Counts a recorded attempt that was sent again; `is_shared` says whether it is the answer of an equal
     /// request.
-    pub(crate) fn sent_again(&mut self, played: &ReplayedAttempt, is_shared: bool) {
+    pub(crate) fn sent_again(
+        &mut self,
+        asked: &WireRequest,
+        played: &ReplayedAttempt,
+        is_shared: bool,
+    ) {
+        if asked.request.tool().is_some() {
+            self.tools.replayed += 1;
+            return;
+        }
         match played.answer {
             Some(named) => {
                 let sent = if is_shared { &mut self.shared } else { &mut self.replayed };
@@ -74,7 +97,12 @@ impl SessionSummary {
     }
 
     /// Counts a failed attempt.
-    pub(crate) fn count_failure(&mut self, failure: &Failure) {
+    pub(crate) fn count_failure(&mut self, asked: &WireRequest, failure: &Failure) {
+        if asked.request.tool().is_some() {
+            self.tools.recorded += 1;
+            self.tools.failed += 1;
+            return;
+        }
         self.failed += 1;
         let what = match failure.status {
             Some(status @ 200..300) => format!("an error inside HTTP {status}"),

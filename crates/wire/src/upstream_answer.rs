@@ -1,10 +1,11 @@
-//! What an upstream answers: over HTTP, or in the frames of a WebSocket.
+//! What an upstream answers: over HTTP, or in the frames of a WebSocket. To a call of a tool, the program itself is the upstream.
 
 use bytes::Bytes;
 use hyper::StatusCode;
 use hyper::http::HeaderMap;
 use retold::model::Failure;
 
+use crate::tool_calls::Given;
 use crate::upstream_failures::broken_off;
 use crate::websocket::FrameAnswer;
 
@@ -14,6 +15,8 @@ pub(crate) enum UpstreamAnswer {
     Http(reqwest::Response),
     /// In frames, each of which is a line of the body.
     Frames(FrameAnswer),
+    /// By the program itself, whose tool was called.
+    Program(Given),
 }
 
 impl UpstreamAnswer {
@@ -22,6 +25,7 @@ impl UpstreamAnswer {
         match self {
             UpstreamAnswer::Http(response) => response.status(),
             UpstreamAnswer::Frames(_) => StatusCode::OK,
+            UpstreamAnswer::Program(given) => given.status,
         }
     }
 
@@ -30,6 +34,7 @@ impl UpstreamAnswer {
         match self {
             UpstreamAnswer::Http(response) => response.headers(),
             UpstreamAnswer::Frames(answer) => answer.headers(),
+            UpstreamAnswer::Program(given) => &given.headers,
         }
     }
 
@@ -37,7 +42,7 @@ impl UpstreamAnswer {
     pub(crate) fn content_length(&self) -> Option<u64> {
         match self {
             UpstreamAnswer::Http(response) => response.content_length(),
-            UpstreamAnswer::Frames(_) => None,
+            UpstreamAnswer::Frames(_) | UpstreamAnswer::Program(_) => None,
         }
     }
 
@@ -55,6 +60,7 @@ impl UpstreamAnswer {
                 response.chunk().await.map_err(|error| broken_off(upstream, received, error))
             }
             UpstreamAnswer::Frames(answer) => answer.chunk(upstream, received).await,
+            UpstreamAnswer::Program(given) => Ok(given.body.take()),
         }
     }
 }

@@ -17,6 +17,7 @@ use serde_json::{Map, Value, json};
 use crate::incoming::{CALL, Incoming, LABELS};
 use crate::key::Key;
 use crate::limits::LONGEST_REQUEST;
+use crate::lock::lock;
 use crate::long_body::{self, record_parts};
 use crate::masks::{Masks, replace_all};
 use crate::reach::only;
@@ -24,10 +25,14 @@ use crate::replay_queue::Ticket;
 use crate::restored_request::{RestoredRequest, restore};
 use crate::rule_error::RuleError;
 use crate::rules::Rules;
+use crate::session::Session;
 use crate::stored_fields::{ADDRESS, INTEGERS};
 
 /// How often a client has tried before: sent by the SDKs of OpenAI, Anthropic and others.
 const RETRY: &str = "x-stainless-retry-count";
+
+/// The longest name of a tool in the name of a call, in characters.
+const LONGEST_TOOL: usize = 64;
 
 /// The longest address that is shown, in characters.
 const LONGEST_SHOWN: usize = 200;
@@ -87,12 +92,14 @@ impl WireRequest {
     /// [`RecorderError`].
     pub(crate) fn record(
         &self,
+        session: &Session,
         recorder: &mut Recorder,
         ticket: &Ticket,
     ) -> Result<Seq, RecorderError> {
+        let because = lock(&session.tool_links).because(&self.request);
         let (call, request, labels) =
             (ticket.key.call.clone(), self.request.clone(), self.labels.clone());
-        let seq = recorder.record_question(call, ticket.sample, request, labels)?;
+        let seq = recorder.record_question(call, ticket.sample, request, because, labels)?;
         if let Some(body) = &self.long {
             record_parts(recorder, seq, BodySide::Request, body)?;
         }
@@ -101,6 +108,9 @@ impl WireRequest {
 
     /// Method, upstream and path, as far as they are stored.
     pub(crate) fn request_line(&self) -> String {
+        if let Some(tool) = self.request.tool() {
+            return printable(&format!("the tool {tool}"), LONGEST_SHOWN);
+        }
         match restore(&self.request, &self.key.call) {
             Some(RestoredRequest { method, upstream, path, .. }) => printable(
                 &format!("{method} {upstream}/{}", path.trim_start_matches('/')),
@@ -195,12 +205,19 @@ impl Incoming {
         let end = if is_streamed { "/stream" } else { "" };
         let call = match stored.call_name()? {
             Some(name) => CallPath::new(format!("{name}{end}"))?,
-            None => CallPath::new(format!("{}/{}{end}", form.name(), prompt.short(16)))?,
+            None => {
+                let form = match request.tool() {
+                    Some(tool) => format!("tool.{}", plain_name(tool)),
+                    None => form.name().to_owned(),
+                };
+                CallPath::new(format!("{form}/{}{end}", prompt.short(16)))?
+            }
         };
         let labels = rules.redacted_labels(stored.labels()?);
         // An answer is read by what its path says, also if the request is not JSON but a form.
         let is_posted = self.method == Method::POST && !self.body.is_empty();
-        let dialect = if is_posted { providers::at(&self.path) } else { form };
+        let is_unread = form.name() == OTHER.name();
+        let dialect = if is_posted && is_unread { providers::at(&self.path) } else { form };
         let key = Key { call, prompt };
         Ok(WireRequest { dialect, request, key, retry, labels, uncounted, fault, masks, long })
     }
@@ -263,7 +280,7 @@ impl Incoming {
             && let Some(Value::Object(fields)) = &parsed
             && !fields.contains_key(ADDRESS)
         {
-            let dialect = providers::at(&self.path);
+            let dialect = providers::of_body(&self.path, fields);
             match try_read(dialect.name(), || self.read_by(dialect, fields, &integers)) {
                 Ok(Some(stored)) => return Ok(stored),
                 Ok(None) => {}
@@ -396,6 +413,12 @@ impl Incoming {
             None => body.into(),
         }
     }
+}
+
+/// The beginning of the name of a tool, as a part of a path.
+fn plain_name(tool: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    tool.chars().take(LONGEST_TOOL).map(|c| if is_plain(c) { c } else { '_' }).collect()
 }
 
 /// How many fields the address of a plain request has.

@@ -12,10 +12,33 @@ import sys
 from collections.abc import Callable
 from types import ModuleType
 
-from . import _aiohttp, _children, _grpc, _http_client, _httpcore, _httpx, _sockets, _tasks, _threads, _urllib3
+from . import (
+    _aiohttp,
+    _agents,
+    _children,
+    _grpc,
+    _http_client,
+    _httpcore,
+    _httpx,
+    _langchain,
+    _mcp,
+    _pydantic_ai,
+    _sockets,
+    _tasks,
+    _threads,
+    _urllib3,
+)
 
-#: By the module whose import is waited for.
-_PATCHES: dict[str, Callable[[ModuleType], None]] = {
+#: By the module whose import is waited for: frameworks, whose tools are recorded.
+_TOOLS: dict[str, Callable[[ModuleType], None]] = {
+    "agents.run_internal.tool_execution": _agents.patch,
+    "langchain_core.tools.base": _langchain.patch,
+    "mcp.client.session": _mcp.patch_session,
+    "mcp.client.stdio": _mcp.patch_stdio,
+    "pydantic_ai.toolsets.function": _pydantic_ai.patch,
+}
+#: The same of what requests go through, and of what child processes are started by.
+_REQUESTS: dict[str, Callable[[ModuleType], None]] = {
     "httpx": _httpx.patch,
     "httpx2": _httpx.patch,
     "httpcore": _httpcore.patch,
@@ -34,21 +57,37 @@ _PATCHES: dict[str, Callable[[ModuleType], None]] = {
 }
 #: Of the standard library, imported here in any case.
 _OWN = (_threads.patch, _children.patch)
+_PATCHES = {**_TOOLS, **_REQUESTS}
+#: Those of them that are wanted, and that are done.
+_wanted: set[str] = set()
 _done: set[str] = set()
+_done_own: set[Callable[[], None]] = set()
 
 
 def install() -> None:
     """Patches the libraries that are imported, and each of the others once it is."""
-    for name, patch in _PATCHES.items():
+    _install(_PATCHES)
+    for patch_own in _OWN:
+        if patch_own not in _done_own:
+            _done_own.add(patch_own)
+            patch_own()
+    _sockets.patch()
+
+
+def install_tools() -> None:
+    """Patches frameworks alone: for programs whose requests reach `retold record` by their base URLs."""
+    _install(_TOOLS)
+
+
+def _install(patches: dict[str, Callable[[ModuleType], None]]) -> None:
+    _wanted.update(patches)
+    for name, patch in patches.items():
         module = sys.modules.get(name)
         # A module that is being imported has no classes yet.
         if module is not None and not _is_being_imported(module):
             _apply(name, module, patch)
     if not any(isinstance(finder, _Waiting) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Waiting())
-        for patch_own in _OWN:
-            patch_own()
-    _sockets.patch()
 
 
 def _is_being_imported(module: ModuleType) -> bool:
@@ -66,7 +105,7 @@ class _Waiting(importlib.abc.MetaPathFinder):
     """Finds the libraries as all others would, and patches them when they are loaded."""
 
     def find_spec(self, fullname, path=None, target=None):  # type: ignore[no-untyped-def]
-        if fullname not in _PATCHES or fullname in _done:
+        if fullname not in _wanted or fullname in _done:
             return None
         spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
         if spec is not None and spec.loader is not None:

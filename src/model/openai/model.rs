@@ -13,7 +13,7 @@ use super::client::{HttpClient, Surroundings};
 use super::reply::HttpReply;
 use super::settings::{OpenAiError, OpenAiSettings};
 use crate::model::providers::{BatchApi, ModelList, PostedRequest};
-use crate::model::{Ask, Batching, Failure, Model, ModelInfo, Response};
+use crate::model::{Ask, Batching, Failure, FailureKind, Model, ModelInfo, Response};
 use crate::prompt::{Api, Request};
 
 /// Where such servers list their models.
@@ -105,6 +105,7 @@ impl Model for OpenAi {
         Box::pin(async move {
             let mut response = match ask.request.api() {
                 Api::Chat => self.chat(ask.request).await,
+                Api::Tool => Err(Failure::new(FailureKind::Rejected, "a tool is not a model")),
                 Api::Embedding => self.batcher.ask(ask.request).await,
             }?;
             self.client.endpoint.secrets.strike_response(&mut response);

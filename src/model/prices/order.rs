@@ -18,6 +18,8 @@ pub struct Order {
     pub service: Option<String>,
     /// True if a batch API answers it, whatever the answer says about its tier.
     pub is_batch: bool,
+    /// The tool that is called, whose answers nobody pays for; `None` if a model is asked.
+    pub tool: Option<String>,
 }
 
 /// The format of imported files of batch APIs.
@@ -88,6 +90,7 @@ impl Destinations {
             host: body["http"]["upstream"].as_str().map(|upstream| self.host_of_upstream(upstream)),
             service: body["service_tier"].as_str().or(self.tier.as_deref()).map(str::to_owned),
             is_batch: self.is_batch,
+            tool: request.tool().map(str::to_owned),
         };
         if order.host.is_some() { order } else { self.ordered(&order) }
     }

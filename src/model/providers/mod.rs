@@ -27,6 +27,7 @@ mod gemini;
 mod gemini_embed;
 mod ids;
 mod json_texts;
+mod mcp_tool;
 mod ollama;
 mod openai_audio;
 pub(super) mod openai_chat;
@@ -41,6 +42,7 @@ mod reply_parts;
 mod rerank;
 mod study;
 mod study_chat;
+mod tool;
 mod url_fields;
 mod vectors;
 
@@ -60,6 +62,7 @@ pub use other::{KEYS, OTHER, Other};
 pub use provider::{Provider, RecordedBase, VersionPlace};
 pub use study::{BatchApi, Inexpressible, ModelList, PostedRequest, StudyAccess, Translation};
 pub use study_chat::alternating;
+pub use tool::CALLS_OF_TOOLS;
 pub use url_fields::UrlFields;
 
 /// The APIs. The last one stands for all that have no file of their own.
@@ -80,6 +83,8 @@ pub const DIALECTS: &[&dyn Dialect] = &[
     &rerank::Rerank,
     &bedrock_converse::BedrockConverse,
     &bedrock_invoke::BedrockInvoke,
+    &tool::Tool,
+    &mcp_tool::McpTool,
     &OTHER,
 ];
 
@@ -93,6 +98,16 @@ pub fn at(path: &str) -> &'static dyn Dialect {
         |dialect: &'static dyn Dialect| dialect.paths().iter().map(move |end| (end, dialect));
     let known = dialects().flat_map(ends).filter(|(end, _)| ends_like(path, end));
     known.max_by_key(|(end, _)| end.len()).map_or(&OTHER, |(_, dialect)| dialect)
+}
+
+/// The API of a POST of this body to a path: a server of tools is known by what it is asked.
+pub fn of_body(path: &str, body: &Map<String, Value>) -> &'static dyn Dialect {
+    let by_path = at(path);
+    if by_path.name() == OTHER.name() && mcp_tool::is_call(body) {
+        &mcp_tool::McpTool
+    } else {
+        by_path
+    }
 }
 
 /// The API of a name.

@@ -242,8 +242,8 @@ fn not_an_exchange(error: serde_json::Error) -> LoadProblem {
 fn check_kind(request: &Request, response: &Response) -> Result<(), LoadProblem> {
     use crate::model::Content;
     match (request.api(), &response.content) {
-        (Api::Chat, Content::Text(_)) | (Api::Embedding, Content::Vector(_)) => Ok(()),
-        (Api::Chat, Content::Vector(_)) => {
+        (Api::Chat | Api::Tool, Content::Text(_)) | (Api::Embedding, Content::Vector(_)) => Ok(()),
+        (Api::Chat | Api::Tool, Content::Vector(_)) => {
             Err(LoadProblem::WrongKind { asked: "a text", found: "an embedding" })
         }
         (Api::Embedding, Content::Text(_)) => {

@@ -9,11 +9,13 @@ use serde_json::{Value, json};
 use crate::error::{CliError, Status};
 use crate::output::{Output, count_of};
 use crate::select::{self, RunSelection};
+use retold::content::Content;
 use retold::decided::CallDecisions;
 use retold::escaping::{inert_lines, printable};
-use retold::event::{CLUSTERS, Event, Labels, PARTICIPANTS};
+use retold::event::{CLUSTERS, Event, Labels, PARTICIPANTS, ResponseDetails};
 use retold::id::{CallPath, RunId, Sample, Seq};
 use retold::log::{Index, LogError, Reader, each_event_at};
+use retold::parse::{ToolCall, WholeAnswer};
 
 /// Events in one read.
 const BATCH: usize = 1024;
@@ -39,9 +41,15 @@ struct LabelledCall {
     sample: Sample,
     seq: Seq,
     labels: Labels,
+    /// The tool that was called, if no model was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool: Option<String>,
     /// The role and the text of the last message of its prompt.
     asked: Option<(String, String)>,
     answer: Option<String>,
+    /// The tools that the answer calls, with their arguments.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    calls: Vec<String>,
     failed: Vec<String>,
     decisions: Vec<LabelledDecision>,
 }
@@ -129,16 +137,27 @@ fn calls(
         if let Event::RequestSent(sent) = event.event().map_err(LogError::from)? {
             let (call, sample, seq) = (sent.call, sent.sample, event.seq);
             prompts.push((seq, sent.prompt));
-            let (asked, answer, failed, decisions) = (None, None, Vec::new(), Vec::new());
-            let call = LabelledCall { call, sample, seq, labels, asked, answer, failed, decisions };
+            let call = LabelledCall {
+                call,
+                sample,
+                seq,
+                labels,
+                tool: None,
+                asked: None,
+                answer: None,
+                calls: Vec::new(),
+                failed: Vec::new(),
+                decisions: Vec::new(),
+            };
             calls.insert(seq, call);
         }
         Ok(())
     })?;
     for (seq, prompt) in prompts {
-        let asked = reader.request(prompt)?.and_then(|request| request.messages().pop());
+        let Some(request) = reader.request(prompt)? else { continue };
         if let Some(call) = calls.get_mut(&seq) {
-            call.asked = asked;
+            call.tool = request.tool().map(str::to_owned);
+            call.asked = request.messages().pop();
         }
     }
     let following = Index::open(reader, run)?.caused_by(reader, questions)?;
@@ -147,8 +166,8 @@ fn calls(
     each_event_at::<LogError>(reader, run, &following, |event| {
         let Some(call) = event.cause.and_then(|cause| calls.get_mut(&cause)) else { return Ok(()) };
         match event.event().map_err(LogError::from)? {
-            Event::ResponseReceived(it) => call.answer = Some(it.content.text().to_owned()),
-            Event::AnswerReused(it) => call.answer = Some(it.content.text().to_owned()),
+            Event::ResponseReceived(it) => call.note_answer(&it.content, &it.details),
+            Event::AnswerReused(it) => call.note_answer(&it.content, &it.details),
             Event::AttemptFailed(it) => call.failed.push(it.details.error),
             _ => {}
         }
@@ -197,8 +216,18 @@ impl LabelledCalls {
 }
 
 impl LabelledCall {
+    fn note_answer(&mut self, content: &Content, details: &ResponseDetails) {
+        self.answer = Some(content.text().to_owned());
+        let whole = WholeAnswer { extra: Some(&details.extra), ..WholeAnswer::text("") };
+        let called = whole.tool_calls().map(|ToolCall { name, arguments, .. }| {
+            let arguments = arguments.as_str().map_or_else(|| arguments.to_string(), str::to_owned);
+            format!("{} {arguments}", name.unwrap_or("?"))
+        });
+        self.calls = called.collect();
+    }
+
     fn write(&self, label: &str, text: &mut String) {
-        let LabelledCall { call, sample, seq, labels, asked, answer, failed, decisions } = self;
+        let LabelledCall { call, sample, seq, labels, asked, answer, failed, decisions, .. } = self;
         let sample = if *sample == 0 { String::new() } else { format!("#{sample}") };
         let others = labels.iter().filter(|(name, _)| *name != label);
         let others = others
@@ -208,13 +237,21 @@ impl LabelledCall {
             let _ = writeln!(text, "  {}:\n{}", printable(role, 40), indented(asked));
         }
         for failed in failed {
-            let _ = writeln!(text, "  failed attempt: {}", printable(failed, 200));
+            let what = if self.tool.is_some() { "error" } else { "failed attempt" };
+            let _ = writeln!(text, "  {what}: {}", printable(failed, 200));
         }
         match answer {
+            // What it calls is the answer.
+            Some(answer) if answer.is_empty() && !self.calls.is_empty() => {}
             Some(answer) => {
-                let _ = writeln!(text, "  answer:\n{}", indented(answer));
+                let what = if self.tool.is_some() { "result" } else { "answer" };
+                let _ = writeln!(text, "  {what}:\n{}", indented(answer));
             }
+            None if self.tool.is_some() => {}
             None => text.push_str("  no answer\n"),
+        }
+        for called in &self.calls {
+            let _ = writeln!(text, "  calls {}", printable(called, 300));
         }
         for LabelledDecision { name, value, method } in decisions {
             let (name, method) = (printable(name, 60), printable(method, 60));

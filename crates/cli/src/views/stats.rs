@@ -22,6 +22,16 @@ pub(crate) fn text(figures: &Figures) -> String {
     if let [(name, only)] = models.iter().collect::<Vec<_>>().as_slice() {
         text.push_str(&model_line(name, &only.counts));
     }
+    for (name, tool) in &figures.tools {
+        let mut said = count_of(tool.calls(), "call");
+        for (number, what) in [(tool.reused, "recorded before"), (tool.failed, "failed")] {
+            if number > 0 {
+                // Writing to a string cannot fail.
+                let _ = write!(said, ", {} {what}", group_digits(number));
+            }
+        }
+        line(&mut text, "tool", &format!("{}: {said}", printable(name, 100)));
+    }
     let Savings { within_run, from_parent, from_other_runs, resumed: kept, provider_cached } =
         &all.saved;
     let parent = forked_from.map_or_else(String::new, |run| format!(" {}", run.short(8)));

@@ -240,7 +240,10 @@ fn place_of(answered: &QuestionOutcome, asked: &Request) -> CassettePlace {
 /// The name that a program gave a call; `None` for the name that a call has otherwise, which ends with a hash.
 fn named_by_program(call: &CallPath) -> Option<String> {
     let name = call.as_str().strip_suffix("/stream").unwrap_or(call.as_str());
-    let is_dialect = |name: &str| DIALECTS.iter().any(|dialect| dialect.name() == name);
+    // The calls of tools have the name of the tool in theirs.
+    let is_dialect = |name: &str| {
+        name.starts_with("tool.") || DIALECTS.iter().any(|dialect| dialect.name() == name)
+    };
     let is_hash =
         |last: &str| last.len() == HASH_DIGITS && last.bytes().all(|b| b.is_ascii_hexdigit());
     let is_own =

@@ -66,6 +66,10 @@ pub fn export_vcrpy<E: From<ExportError> + From<LogError>>(
         let Some(kept) = transmission(&answered, &place, notes) else { return Ok(()) };
         let (kept, answer) = kept;
         let asked = request(reader, run, seq, answered.prompt)?;
+        if asked.tool().is_some() {
+            notes.add("a call of a tool, which was not HTTP", &place);
+            return Ok(());
+        }
         let Some(asked) = restore(&asked, &answered.call) else {
             notes.add("a request that was not HTTP, or that was too long to be stored", &place);
             return Ok(());

@@ -20,7 +20,7 @@ use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role};
 use super::handshake::{Upgrade, answer_to};
 use super::limits;
 use super::upstream_socket::UpstreamSocket;
-use crate::dispatch::{answer, problem, refuse};
+use crate::dispatch::{AnsweredBy, answer, problem, refuse};
 use crate::incoming::Incoming;
 use crate::limits::LONGEST_REQUEST;
 use crate::outlet::Outgoing;
@@ -197,7 +197,7 @@ async fn ask(
         return refuse(&session, incoming, problem(400, "retold_frame", &said)).await;
     }
     incoming.body = session.handed_urls.take_back(frame.into());
-    answer(session, incoming, Some(upstream)).await
+    answer(session, incoming, AnsweredBy::Socket(upstream)).await
 }
 
 /// An error over HTTP as a frame.

@@ -19,6 +19,7 @@ mod proxy_runs;
 mod recorded;
 mod running;
 mod said;
+mod tools;
 
 pub(crate) use args::{
     InterceptArgs, MatchingArgs, PaceArg, Playing, PlayingArgs, ProcessArgs, ProgramCommand,

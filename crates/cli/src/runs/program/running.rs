@@ -15,6 +15,7 @@ use super::passing::{self, ProxyUse};
 use super::progress_line::ProgressLine;
 use super::recorded::{model, recorder_error};
 use super::said::{self, EndedProgram, ProgramOutcome};
+use super::tools::ToolFolder;
 use super::{child, descendants, keys};
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
@@ -152,6 +153,13 @@ impl Program {
         let mut set = environment::of_program(address, &secret, &served, replay);
         set.extend(proxied.variables(&secret.proxy_url(address)));
         set.extend(authorities.iter().flat_map(Authorities::variables));
+        // Its folder is gone when this function returns, too.
+        let tools = match command.process {
+            ProgramProcess::Child => Some(ToolFolder::write()?),
+            // Its library records its tools.
+            ProgramProcess::Parent => None,
+        };
+        set.extend(tools.iter().map(ToolFolder::variable));
         let environment = EnvironmentChanges { set, unset };
         // A program that cannot be started leaves no run, and is not heard before there is one.
         let recorder = match writing {

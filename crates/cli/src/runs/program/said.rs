@@ -14,7 +14,8 @@ use retold::id::RunId;
 use retold::members::Members;
 use retold::run::OverBudget;
 use retold_wire::{
-    ConnectionReport, DepartureSummary, NearestMatch, ProgramSettings, SessionSummary, Why,
+    ConnectionReport, DepartureSummary, NearestMatch, ProgramSettings, SessionSummary, ToolSummary,
+    Why,
 };
 
 /// How many misses are printed.
@@ -91,7 +92,7 @@ pub(super) fn object(run: RunId, summary: &SessionSummary) -> Value {
         led_to,
         ..
     } = summary;
-    let SessionSummary { shared, unreported, unaffordable, over_budget, .. } = summary;
+    let SessionSummary { shared, unreported, unaffordable, over_budget, tools, .. } = summary;
     let over_budget = over_budget.as_ref().map(ToString::to_string);
     let DepartureSummary { clients, answers: paid, tokens } = summary.departures;
     let misses = misses.iter().map(miss_object);
@@ -100,6 +101,7 @@ pub(super) fn object(run: RunId, summary: &SessionSummary) -> Value {
         "failures": failures, "replayed": replayed, "shared": shared, "replayed_failed_attempts": replayed_failures, "not_recorded": missed, "misses": misses.collect::<Vec<_>>(),
         "led_to": led_to, "left": left, "reported": outcomes, "differences": differences, "difference": difference,
         "clients_left": {"clients": clients, "answers": paid, "tokens": tokens}, "not_reported_again": unreported, "not_asked": unaffordable, "over_budget": over_budget,
+        "tools": {"recorded": tools.recorded, "failed": tools.failed, "replayed": tools.replayed},
     })
 }
 
@@ -128,11 +130,16 @@ pub(super) fn record_text(run: RunId, summary: &SessionSummary) -> String {
         let each = each.collect::<Vec<_>>().join(", ");
         parts.push(format!("{} ({each})", count_of(*failed, "failed attempt")));
     }
+    if summary.tools.recorded > 0 {
+        let ToolSummary { recorded, failed, .. } = summary.tools;
+        let failed = if failed > 0 { format!(" ({failed} failed)") } else { String::new() };
+        parts.push(format!("{}{failed}", count_of(recorded, "tool call")));
+    }
     if *outcomes > 0 {
         parts.push(count_of(*outcomes, "reported outcome"));
     }
     let mut text = format!("recorded {} as run {}", join_words(&parts), run.short(8));
-    if replayed + replayed_failures > 0 {
+    if replayed + replayed_failures + summary.tools.replayed > 0 {
         // Writing to a string cannot fail.
         let _ = write!(text, ", after {} from the log", sent_again(summary));
     }
@@ -192,15 +199,19 @@ fn departures(summary: &SessionSummary) -> String {
 
 /// The answers and failures that were sent again, in words.
 pub(super) fn sent_again(summary: &SessionSummary) -> String {
-    let SessionSummary { replayed, replayed_failures, .. } = summary;
-    match (replayed, replayed_failures) {
-        (answers, 0) => count_of(*answers, "recorded answer"),
-        (0, failures) => count_of(*failures, "recorded failed attempt"),
-        (answers, failures) => join_words(&[
-            count_of(*answers, "recorded answer"),
-            count_of(*failures, "failed attempt"),
-        ]),
+    let SessionSummary { replayed, replayed_failures, tools, .. } = summary;
+    let mut parts = match (replayed, replayed_failures) {
+        (0, 0) if tools.replayed > 0 => Vec::new(),
+        (answers, 0) => vec![count_of(*answers, "recorded answer")],
+        (0, failures) => vec![count_of(*failures, "recorded failed attempt")],
+        (answers, failures) => {
+            vec![count_of(*answers, "recorded answer"), count_of(*failures, "failed attempt")]
+        }
+    };
+    if tools.replayed > 0 {
+        parts.push(count_of(tools.replayed, "tool call"));
     }
+    join_words(&parts)
 }
 
 /// The differences from the record, in lines; empty if there are none.

@@ -31,6 +31,8 @@ const LAST: usize = 34;
 pub(super) struct PromptView {
     hash: String,
     model: Option<String>,
+    /// The tool that is called, if no model is asked.
+    tool: Option<String>,
     /// Everything besides messages and tools.
     settings: Vec<(String, String)>,
     messages: Vec<MessageView>,
@@ -246,7 +248,11 @@ pub(super) fn prompt_of(request: &Request, href: &str) -> PromptView {
         let parameters = parameters.map_or_else(String::new, pretty);
         Tool { name: text("name"), description: text("description"), parameters }
     });
-    let is_setting = |key: &str| !matches!(key, "messages" | "tools" | "input");
+    let is_elsewhere = |key: &str| match request.tool() {
+        Some(_) => matches!(key, "tool" | "arguments"),
+        None => matches!(key, "messages" | "tools" | "input"),
+    };
+    let is_setting = |key: &str| !is_elsewhere(key);
     let fields = body.as_object().into_iter().flatten().filter(|(key, _)| is_setting(key));
     let settings = fields.map(|(key, value)| {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -255,6 +261,7 @@ pub(super) fn prompt_of(request: &Request, href: &str) -> PromptView {
     PromptView {
         hash: request.hash().to_string(),
         model: request.model().map(str::to_owned),
+        tool: request.tool().map(str::to_owned),
         settings: settings.collect(),
         messages,
         left_out,

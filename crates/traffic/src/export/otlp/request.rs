@@ -24,6 +24,7 @@ impl<'a> Asked<'a> {
         let body = request.body().as_object()?;
         let plain = match request.api() {
             Api::Embedding => "openai.embeddings",
+            Api::Tool => "tool",
             _ => "openai.chat",
         };
         let named = body.get("http").and_then(|address| address["dialect"].as_str());

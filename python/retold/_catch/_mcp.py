@@ -1,0 +1,59 @@
+"""The SDK for MCP: servers that are started as processes. Those over HTTP are requests like others."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from .._context import note_asked
+from .._errors import RetoldWarning
+from .._recorder import recorder
+
+#: The function that starts a server.
+_START = "_create_platform_compatible_process"
+
+#: The program between a client and a server, wherever this package is.
+_BETWEEN = "import sys; sys.path.append({folder!r}); from retold.mcp import main; sys.exit(main(sys.argv[1:]))"
+
+
+def patch_stdio(stdio: ModuleType) -> None:
+    """Starts each server behind a program that records what it is asked, or answers from the record and starts none."""
+    start = getattr(stdio, _START, None)
+    if start is None:
+        warnings.warn(
+            "retold: this release of mcp starts its servers in a way that is not known: write `python -m retold.mcp --` before "
+            "their commands",
+            RetoldWarning,
+            stacklevel=2,
+        )
+        return
+
+    @functools.wraps(start)
+    async def start_between(*, command: str, args: list[str], env: dict[str, str] | None = None, **more: Any) -> Any:
+        if recorder() is not None:
+            folder = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+            args = ["-c", _BETWEEN.format(folder=folder), command, *args]
+            command = sys.executable
+            ours = {name: os.environ[name] for name in ("RETOLD_URL", "RETOLD_LIVE_TOOLS") if name in os.environ}
+            env = {**ours, **(env or {})}
+        return await start(command=command, args=args, env=env, **more)
+
+    setattr(stdio, _START, start_between)
+
+
+def patch_session(session: ModuleType) -> None:
+    """Notes that a tool asks a server: each of these requests is recorded by itself."""
+    kind = session.ClientSession
+    send: Callable[..., Any] = kind.send_request
+
+    @functools.wraps(send)
+    async def send_noted(self: Any, *args: Any, **kwargs: Any) -> Any:
+        note_asked()
+        return await send(self, *args, **kwargs)
+
+    kind.send_request = send_noted

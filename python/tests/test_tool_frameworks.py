@@ -1,0 +1,121 @@
+"""Agents of frameworks, unmodified: their tools are recorded, and no replay runs them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import calling
+import pytest
+
+import retold
+from retold._program import program
+
+# One of them wants another release of `openai` than the other tests have.
+pytest.importorskip("agents", reason="the frameworks of frameworks.txt are installed elsewhere")
+
+
+@pytest.fixture
+def calling_model() -> Iterator[calling.CallingModel]:
+    server = calling.CallingModel()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(autouse=True)
+def runs(monkeypatch) -> list[str]:
+    calling.RUNS.clear()
+    monkeypatch.setitem(calling.WEATHER, "Oslo", "rain")
+    return calling.RUNS
+
+
+@pytest.fixture(params=calling.FRAMEWORKS)
+def agent(request) -> Any:
+    return calling.FRAMEWORKS[request.param]
+
+
+def test_tools_of_a_framework_do_not_run_in_a_replay(log, calling_model, agent, runs):
+    with retold.record(log) as run:
+        said = agent(calling_model.url)
+    assert run.summary["tools"] == {"recorded": 3, "failed": 1, "replayed": 0}
+    assert run.summary["requests"] == 2 and sorted(runs) == ["add", "book", "weather"]
+    assert "rain" in said and "5" in said and "no flight to Nowhere" in said
+    calling_model.shutdown()
+    calling_model.server_close()
+    runs.clear()
+    for _ in range(2):
+        with retold.replay(log) as run:
+            assert agent(calling_model.url) == said
+        assert run.summary["tools"]["replayed"] == 3 and runs == []
+
+
+def test_a_result_that_changed_in_a_fork_is_the_first_difference(log, calling_model, agent, runs):
+    with retold.record(log) as first:
+        agent(calling_model.url)
+    runs.clear()
+    calling.WEATHER["Oslo"] = "snow"
+    with retold.fork(log, live_tools=["weather"]) as run:
+        said = agent(calling_model.url)
+    # The model is asked again, about the new weather alone.
+    assert "snow" in said and runs == ["weather"] and run.summary["recorded"] == 1
+    told = subprocess.run([program(), "--log", log, "diff", first.id, "latest"], capture_output=True, text=True)
+    assert told.returncode == 1, told.stderr
+    with retold.replay(log):
+        assert agent(calling_model.url) == said
+    assert runs == ["weather"]
+
+
+@pytest.mark.parametrize("name", calling.FRAMEWORKS)
+def test_a_program_of_a_framework_is_recorded_by_the_command_line_unchanged(log, calling_model, name):
+    command = ["--", sys.executable, calling.__file__, name]
+    environment = {**os.environ, "OPENAI_BASE_URL": calling_model.url}
+
+    def ended(*words: str) -> tuple[str, str]:
+        done = subprocess.run(
+            [program(), "--log", log, *words, *command], capture_output=True, text=True, env=environment
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout, done.stderr
+
+    said, told = ended("record")
+    assert "rain" in said and "3 tool calls (1 failed)" in told and "weather" in told
+    calling_model.shutdown()
+    calling_model.server_close()
+    again, told = ended("replay", "latest")
+    assert again == said and "3 tool calls" in told
+    assert not any(tool in told for tool in ("weather", "book", "add,"))
+
+
+SUITE = """
+import os, sys
+
+sys.path.insert(0, {tests!r})
+import calling
+import pytest
+
+@pytest.mark.retold
+@pytest.mark.parametrize("name", calling.FRAMEWORKS)
+def test_agent(name):
+    calling.RUNS.clear()
+    assert "rain" in calling.FRAMEWORKS[name]({url!r})
+    assert sorted(calling.RUNS) == (["add", "book", "weather"] if os.environ.get("RECORDS") else [])
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Landlock is of Linux")
+def test_agents_are_tested_offline_and_sealed(pytester, calling_model, monkeypatch):
+    tests = os.path.dirname(os.path.abspath(calling.__file__))
+    pytester.makepyfile(SUITE.format(tests=tests, url=calling_model.url))
+    monkeypatch.setenv("RECORDS", "1")
+    pytester.runpytest_subprocess("--retold=once").assert_outcomes(passed=3)
+    monkeypatch.delenv("RECORDS")
+    calling_model.shutdown()
+    calling_model.server_close()
+    result = pytester.runpytest_subprocess("--retold-sealed")
+    if "needs Landlock" in str(result.stderr):
+        result = pytester.runpytest_subprocess()
+    result.assert_outcomes(passed=3)

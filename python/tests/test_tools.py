@@ -1,0 +1,315 @@
+"""Calls of tools: recorded with their results and errors, and answered in a replay without running the tool."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import dataclasses
+import datetime
+import json
+import subprocess
+import sys
+from typing import Any
+
+import asking
+import pytest
+
+import retold
+from retold._program import program
+from retold._tool_errors import raised, told
+from retold._values import NotJson, decode, encode, plain
+
+RUNS: list[Any] = []
+
+
+@pytest.fixture(autouse=True)
+def runs() -> list[Any]:
+    RUNS.clear()
+    return RUNS
+
+
+@retold.tool
+def search(query: str, most: int = 2) -> list[str]:
+    RUNS.append(query)
+    return [f"{query} {n}" for n in range(most)]
+
+
+class NoFlight(Exception):
+    def __init__(self, city: str, code: int) -> None:
+        super().__init__(f"no flight to {city}")
+        self.city, self.code = city, code
+
+
+@retold.tool(name="book a flight")
+async def book(city: str) -> dict[str, Any]:
+    RUNS.append(city)
+    await asyncio.sleep(0)
+    if city == "Nowhere":
+        raise NoFlight(city, 3)
+    return {"city": city, "seats": (1, 2)}
+
+
+def trip() -> tuple[Any, ...]:
+    found = search("Ada"), search("Ada"), search("Ada", most=1), search(query="Ada", most=1)
+    booked = asyncio.run(book("Oslo"))
+    with pytest.raises(NoFlight, match="no flight to Nowhere") as missing:
+        asyncio.run(book("Nowhere"))
+    return found, booked, missing.value.city, missing.value.code
+
+
+def shown(log: str, *words: str) -> str:
+    done = subprocess.run([program(), "--log", log, *words], capture_output=True, text=True)
+    assert done.returncode in (0, 1), done.stderr
+    return done.stdout
+
+
+def test_a_replay_gives_what_was_recorded_and_runs_nothing(log, runs):
+    with retold.record(log) as run:
+        given = trip()
+    assert run.summary["tools"] == {"recorded": 6, "failed": 1, "replayed": 0} and run.summary["requests"] == 0
+    assert len(runs) == 6
+    runs.clear()
+    for _ in range(2):
+        with retold.replay(log) as run:
+            assert trip() == given
+        assert run.summary["tools"]["replayed"] == 6
+    assert runs == []
+    figures = json.loads(shown(log, "stats", "latest", "--json"))
+    assert figures["calls"]["asked"] == 0 and figures["attempts"]["made"] == 0
+    assert figures["tools"]["search"] == {"answered": 4, "reused": 0, "failed": 0}
+    assert figures["tools"]["book a flight"] == {"answered": 1, "reused": 0, "failed": 1}
+
+
+def test_outside_of_a_block_a_tool_is_its_function(runs):
+    assert search("Ada") == ["Ada 0", "Ada 1"] and asyncio.run(book("Oslo"))["seats"] == (1, 2)
+    assert runs == ["Ada", "Oslo"]
+    assert search.__name__ == "search" and asyncio.iscoroutinefunction(book)
+
+
+def test_a_call_that_is_not_recorded_is_refused_with_what_differs(log, runs):
+    with retold.record(log):
+        search("Ada")
+    runs.clear()
+    with pytest.raises(retold.ReplayMismatch) as error, retold.replay(log):
+        with pytest.raises(retold.NotRecorded, match="tool.search"):
+            search("Bob")
+    assert runs == []
+    report = error.value.report
+    assert "first difference at arguments.query\n  recorded  Ada\n  asked now Bob" in report
+    assert "1 recorded request was never asked: tool.search/" in report
+
+
+def test_a_tool_of_a_run_without_tools_is_refused_in_words(log, model, runs):
+    with retold.record(log, hosts=[model.url.removeprefix("http://")]):
+        asking.ask(f"{model.url}/v1/chat/completions")
+    with pytest.raises(retold.ReplayMismatch, match="neither is any other call of a tool: record the run again"):
+        with retold.replay(log, unused="ignore"):
+            with pytest.raises(retold.NotRecorded):
+                search("Ada")
+
+
+def test_live_tools_run_in_a_replay_and_anew_in_a_fork(log, monkeypatch, runs):
+    with retold.record(log) as first:
+        search("Ada")
+        asyncio.run(book("Oslo"))
+    runs.clear()
+    with retold.replay(log, live_tools=["sea*"]) as run:
+        search("Ada")
+        asyncio.run(book("Oslo"))
+        # A replay may call what it runs as often as it likes.
+        search("Bob")
+    assert runs == ["Ada", "Bob"] and run.summary["tools"] == {"recorded": 0, "failed": 0, "replayed": 1}
+    runs.clear()
+    with retold.fork(log, live_tools="search") as run:
+        search("Ada", most=2)
+        asyncio.run(book("Oslo"))
+    assert runs == ["Ada"] and run.summary["tools"] == {"recorded": 1, "failed": 0, "replayed": 1}
+    with retold.fork(log, first.id) as run:
+        search("Ada")
+        asyncio.run(book("Oslo"))
+        search("Bob")
+    assert runs == ["Ada", "Bob"] and run.summary["tools"]["recorded"] == 1
+    with retold.replay(log):
+        search("Ada"), asyncio.run(book("Oslo")), search("Bob")
+    assert runs == ["Ada", "Bob"]
+
+
+def test_a_run_that_is_resumed_runs_only_what_is_missing(log, runs):
+    with pytest.raises(RuntimeError), retold.record(log):
+        search("Ada")
+        with pytest.raises(NoFlight):
+            asyncio.run(book("Nowhere"))
+        raise RuntimeError("the power is gone")
+    runs.clear()
+    with retold.resume(log):
+        search("Ada")
+        # An error that the program has lived with is not tried again.
+        with pytest.raises(NoFlight):
+            asyncio.run(book("Nowhere"))
+        search("Bob")
+    assert runs == ["Bob"]
+
+
+def test_equal_calls_have_their_own_results_by_the_id_under_which_a_model_called(log, runs):
+    def call(id: str) -> Any:
+        return retold.call_tool("count", {"of": "all"}, lambda of: RUNS.append(of) or len(RUNS), id=id)
+
+    with retold.record(log):
+        given = {id: call(id) for id in ("a", "b", "c")}
+    runs.clear()
+    with retold.replay(log):
+        assert {id: call(id) for id in ("c", "a", "b")} == given
+    # The model of a fork has made up other ids.
+    with retold.fork(log) as run:
+        assert [call(id) for id in ("x", "y", "z")] == [1, 2, 3]
+    assert runs == [] and run.summary["tools"]["replayed"] == 3
+
+
+def test_tools_in_threads_and_in_tasks(log, runs):
+    def work() -> list[Any]:
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            found = list(pool.map(search, "abcdefgh"))
+
+        async def all_at_once() -> list[Any]:
+            return list(await asyncio.gather(*(book(city) for city in "stuvwxyz")))
+
+        return [*found, *asyncio.run(all_at_once())]
+
+    with retold.record(log):
+        given = work()
+    runs.clear()
+    with retold.replay(log):
+        assert work() == given
+    assert runs == []
+
+
+def test_a_tool_that_asks_a_model_runs_and_what_it_asks_is_answered(log, model, runs):
+    @retold.tool
+    def summarise(text: str) -> str:
+        runs.append(text)
+        return asking.ask(f"{model.url}/v1/chat/completions", text) + search("inner")[0]
+
+    with retold.record(log, hosts=[model.url.removeprefix("http://")]):
+        said = summarise("long")
+    runs.clear()
+    model.stop()
+    with retold.replay(log, hosts=[model.url.removeprefix("http://")]):
+        assert summarise("long") == said
+    assert runs == ["long"]
+
+
+def test_a_fact_rests_on_what_a_tool_gave_and_a_proof_holds_it(log, tmp_path):
+    with retold.record(log) as run:
+        search("Ada")
+        run.fact("found", 2, because=[search])
+        retold.call_tool("count", {"of": "all"}, lambda of: 3, id="call_1")
+        run.fact("counted", 3, because="call_1")
+        with pytest.raises(retold.ReportError, match="'book a flight' has given nothing here yet"):
+            run.fact("booked", 1, because=[book])
+    audited = shown(log, "audit", "latest", "3", "--proof", str(tmp_path / "proof.json"))
+    assert "search" in audited and '"found"' in audited
+    proved = subprocess.run([program(), "verify", "proof", str(tmp_path / "proof.json")], capture_output=True, text=True)
+    assert proved.returncode == 0, proved.stderr
+
+
+def test_what_cannot_be_a_tool_is_refused(log):
+    with pytest.raises(TypeError, match="is a generator, and a tool gives one result: return a list"):
+
+        @retold.tool
+        def each() -> Any:
+            yield 1
+
+    with pytest.raises(TypeError, match="a tool is a function, not str"):
+        retold.tool("search")  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="to_json= and from_json= belong together"):
+        retold.tool(to_json=str)
+    with pytest.raises(TypeError, match="calls a function, not int"):
+        retold.call_tool("add", {"a": 1}, 3)  # type: ignore[arg-type]
+
+
+def test_what_json_cannot_hold_is_refused_with_what_to_do(log, runs):
+    @retold.tool
+    def connect(to: Any) -> Any:
+        return object()
+
+    with retold.record(log):
+        with pytest.raises(TypeError, match="'connect' was called with what JSON cannot hold"):
+            connect(object())
+        with pytest.raises(TypeError, match="or say with to_json= and from_json= how"):
+            connect("a")
+    with retold.replay(log), pytest.raises(retold.NotRecorded, match="cannot be recorded as JSON"):
+        connect("a")
+
+
+def test_a_result_of_a_kind_of_its_own_is_converted(log):
+    class Money:
+        def __init__(self, cents: int) -> None:
+            self.cents = cents
+
+    @retold.tool(to_json=lambda money: money.cents, from_json=Money)
+    def price(of: str) -> Money:
+        return Money(300)
+
+    with retold.record(log):
+        assert price("tea").cents == 300
+    with retold.replay(log):
+        assert price("tea").cents == 300
+
+
+@dataclasses.dataclass
+class Point:
+    x: int
+    y: tuple[int, ...]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        [1, 2.5, "a", True],
+        {"a": (1, {2, 3}), "$retold": "x"},
+        {1: b"bytes"},
+        datetime.datetime(2026, 11, 30, 12, tzinfo=datetime.timezone.utc),
+        2**70,
+        Point(1, (2, 3)),
+    ],
+)
+def test_values_are_read_back_as_they_were(value):
+    assert decode(json.loads(json.dumps(encode(value)))) == value
+    json.dumps(plain(value))
+
+
+def test_a_recorded_class_is_not_imported_and_a_strange_value_is_refused():
+    assert "turtle" not in sys.modules
+    with pytest.raises(NotJson, match="turtle.Turtle"):
+        decode({"$retold": "turtle.Turtle", "value": {}})
+    assert "turtle" not in sys.modules
+    for strange in (object(), float("nan"), int):
+        with pytest.raises(NotJson):
+            encode(strange)
+
+
+def test_errors_are_raised_as_they_were_or_as_tool_errors():
+    for error in (KeyError("k"), FileNotFoundError(2, "none", "file"), NoFlight("Oslo", 3), ValueError("a", 1)):
+        again = raised(json.loads(json.dumps(told(error))))
+        assert (type(again), str(again)) == (type(error), str(error))
+    other = raised({"type": "elsewhere.Broken", "message": "it broke"})
+    assert isinstance(other, retold.ToolError) and other.type == "elsewhere.Broken"
+    # What is no error is not made, whatever its name.
+    assert isinstance(raised({"type": "os.system", "message": "true"}), retold.ToolError)
+
+
+def test_keys_in_arguments_are_not_stored(log):
+    with retold.record(log):
+        retold.call_tool("fetch", {"url": "x", "api_key": "sk-0123456789abcdefghij0123"}, lambda url, api_key: "ok")
+    assert "sk-0123456789" not in shown(log, "export", "latest", "-")
+
+
+def test_a_cassette_of_tools_alone(tmp_path, runs):
+    path = tmp_path / "trip.yaml"
+    with retold.cassette(path, mode="once"):
+        given = trip()
+    runs.clear()
+    with retold.cassette(path):
+        assert trip() == given
+    assert runs == [] and "tool: search" in path.read_text()
