@@ -47,8 +47,8 @@ def plan(
     ``different``). ``calls`` is how many calls the program makes, ``models`` are those that may answer, ``parsers``
     (``NAME@VERSION``) and ``judges`` (their configs) what may decide. ``stopping`` and ``exclusions`` are kept as they are.
     """
+    expected = [{"figure": of} if isinstance(of, str) else dict(of) for of in hypotheses]
     fields: dict[str, Any] = {
-        "hypotheses": [{"figure": of} if isinstance(of, str) else dict(of) for of in hypotheses],
         "calls": calls,
         "models": list(models),
         "parsers": list(parsers),
@@ -62,7 +62,8 @@ def plan(
         # JSON is YAML, too.
         file = os.path.join(folder.name, "hypotheses.yaml")
         with open(file, "w", encoding="utf-8") as to:
-            json.dump({key: value for key, value in fields.items() if value}, to, allow_nan=False)
+            given = {key: value for key, value in fields.items() if value}
+            json.dump({"hypotheses": expected, **given}, to, allow_nan=False)
         said = ask(os.fspath(log), ["plan", "--register", "--name", name, "--hypotheses", file])
     finally:
         folder.cleanup()

@@ -201,8 +201,17 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         return pending.until(until, global)?.so_far(so_far).go(global, output);
     }
     let seat = None;
-    let recording =
-        StudyRecording { config, study, model, log_limit, new, folder, seat, until, plan };
+    let recording = StudyRecording {
+        config: Some(config),
+        study,
+        model,
+        log_limit,
+        new,
+        folder,
+        seat,
+        until,
+        plan,
+    };
     recording_to_begin(recording, global)?.so_far(so_far).go(global, output)
 }
 

@@ -25,7 +25,8 @@ use retold_study::study::{SettingsOf, Study};
 
 /// A run to be recorded.
 pub(crate) struct StudyRecording {
-    pub(crate) config: NamedConfig,
+    /// Its config; `None` if a command made its settings.
+    pub(crate) config: Option<NamedConfig>,
     pub(crate) study: Study,
     pub(crate) model: ModelArgs,
     pub(crate) log_limit: Option<u64>,
@@ -57,7 +58,7 @@ pub(crate) fn log_to_record(log_limit: Option<u64>, global: &Global) -> Result<L
 
 /// A run to be recorded, about which everything is known that can be found out without the log.
 pub(crate) struct PreparedRecording {
-    config: NamedConfig,
+    config: Option<NamedConfig>,
     study: Study,
     model: ModelArgs,
     new: bool,
@@ -90,7 +91,9 @@ impl PreparedRecording {
             None => None,
         };
         model.apply(studies, &study.experiment, &mut study.settings)?;
-        model.keys_fit(&study.settings.runtime, &config)?;
+        if let Some(config) = &config {
+            model.keys_fit(&study.settings.runtime, config)?;
+        }
         let runtime = study.settings.runtime.clone();
         let scripted = match runtime.model.kind {
             ModelKind::Scripted => Some(model.scripted_model(&runtime, Mode::Record)?),
@@ -113,7 +116,9 @@ impl PreparedRecording {
         }
         // A person may be asked first.
         let scripted = scripted.filter(|_| !is_played);
-        studies.supply(&config.path, &mut study, &config.settings, config.model.trust)?;
+        if let Some(NamedConfig { path, settings, model, .. }) = &config {
+            studies.supply(path, &mut study, settings, model.trust)?;
+        }
         let started = first_event(&study, answerer.as_ref())?;
         if let Some(scripted) = &scripted {
             answers::begin_a_run(scripted, &started, &study.settings, global)?;
@@ -157,7 +162,7 @@ impl PreparedRecording {
             PlanInLog::find(plan, log, global)?.record(&mut started)?;
         }
         let mut claims = Vec::new();
-        if !new {
+        if let Some(config) = config.filter(|_| !new) {
             let model = &started.model;
             claims.push(unfinished::none_of(global.studies, &config, &study, model, log)?);
         }

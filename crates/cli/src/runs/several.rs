@@ -120,7 +120,7 @@ impl SeveralRuns {
 
     fn recording(&self, config: NamedConfig, study: Study) -> StudyRecording {
         StudyRecording {
-            config,
+            config: Some(config),
             study,
             model: self.model.of_each(),
             log_limit: self.log_limit,

@@ -1,7 +1,5 @@
 //! `retold check RUN --ask-again`: recorded prompts are asked again today, and old and new decisions are compared.
 
-use std::path::PathBuf;
-
 use clap::Arg;
 use serde_json::{Value, json};
 
@@ -14,7 +12,6 @@ use crate::model::ModelArgs;
 use crate::output::{Output, count_of};
 use crate::run_id::random_seed;
 use crate::runs::accepting;
-use crate::runs::config::NamedConfig;
 use crate::runs::finished::find_finished;
 use crate::runs::folder::FolderArgs;
 use crate::runs::record::{StudyRecording, recording_to_begin};
@@ -112,16 +109,9 @@ pub(super) fn run(args: &Args, global: &Global, output: &Output) -> Result<Statu
         };
         write_err(&format!("{fewer}{}\nit makes {cost}\n", power.text()));
     }
-    let config = NamedConfig {
-        path: PathBuf::from(name),
-        experiment: None,
-        settings: Vec::new(),
-        shard: None,
-        model: model.clone(),
-    };
     let wanted = study.settings.experiment.to_json().map_err(|e| CliError::usage(e.to_string()))?;
     let recording = StudyRecording {
-        config,
+        config: None,
         study,
         model: model.clone(),
         log_limit: None,

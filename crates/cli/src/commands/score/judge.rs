@@ -129,8 +129,17 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         same_study(&config, &study, model, folder, global)?.go(global, output)?
     } else {
         let (log_limit, seat, until, plan) = (None, None, None, None);
-        let recording =
-            StudyRecording { config, study, model, log_limit, new, folder, seat, until, plan };
+        let recording = StudyRecording {
+            config: Some(config),
+            study,
+            model,
+            log_limit,
+            new,
+            folder,
+            seat,
+            until,
+            plan,
+        };
         recording_to_begin(recording, global)?.go(global, output)?
     };
     if status != Status::Fine {

@@ -113,8 +113,17 @@ fn run(
             let folder = FolderArgs::default();
             // An unfinished game does not prevent a new one.
             let (log_limit, new, until, plan) = (None, true, None, None);
-            let recording =
-                StudyRecording { config, study, model, log_limit, new, folder, seat, until, plan };
+            let recording = StudyRecording {
+                config: Some(config),
+                study,
+                model,
+                log_limit,
+                new,
+                folder,
+                seat,
+                until,
+                plan,
+            };
             record::recording_to_begin(recording, global)?.go(global, output)
         }
         (_, Some(run), _) => {
