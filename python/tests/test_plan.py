@@ -28,7 +28,7 @@ def register(log: str, **changes: object) -> retold.Plan:
 
 
 def search(log: str) -> dict[str, object]:
-    return ask(log, ["stats", "latest"])["search"][0]
+    return ask(log, ["stats", "politeness", "--figure", FIGURE])["search"][0]
 
 
 def kinds(log: str) -> list[str]:
@@ -40,7 +40,7 @@ def test_a_program_runs_by_its_plan(model, log):
     assert plan.is_new and not register(log).is_new
     with retold.record(log, plan=plan) as run:
         study(run, model.url)
-    assert retold.open(log).run("latest").name == "politeness"
+    assert [run["name"] for run in ask(log, ["log"])["runs"]] == ["politeness-plan", "politeness"]
     assert search(log)["standing"] == "by_plan"
     assert search(log)["deviations"] == []
     assert search(log)["as_expected"] == ["kind minus plain: on the expected side"]

@@ -94,13 +94,27 @@ impl RunDecisionMakers {
             }
             FigureBasis::Decisions(names) => {
                 for name in names {
+                    let planned = self.planned(name, plan);
                     for (maker, changes) in self.in_force.get(name).into_iter().flatten() {
-                        deviations.extend(of_decisions(name, maker, *changes, plan, reader)?);
+                        if is_admitted(maker, &planned, plan) {
+                            continue;
+                        }
+                        let found = of_decisions(name, maker, *changes, (plan, &planned), reader)?;
+                        deviations.extend(found);
                     }
                 }
             }
         }
         Ok(deviations)
+    }
+
+    /// What was to decide. A program decides itself, and nobody knows before how: what it reported is as planned.
+    fn planned(&self, name: &str, plan: &RegisteredPlan) -> Vec<String> {
+        if plan.is_of_program() {
+            let recorded = self.recorded.get(name).into_iter().flatten();
+            return recorded.map(|maker| maker.name.clone()).collect();
+        }
+        plan.deciders.get(name).cloned().unwrap_or_default()
     }
 }
 
@@ -142,13 +156,9 @@ fn of_decisions(
     name: &str,
     maker: &DecisionMaker,
     changes: Changes,
-    plan: &RegisteredPlan,
+    (plan, planned): (&RegisteredPlan, &[String]),
     reader: &mut dyn Reader,
 ) -> Result<Vec<Deviation>, LogError> {
-    let planned = plan.deciders.get(name).map_or(&[][..], Vec::as_slice);
-    if is_admitted(maker, planned, plan) {
-        return Ok(Vec::new());
-    }
     let [shown, by] = [name, &maker.name].map(|text| printable(text, SHOWN));
     if let Some(judged_in) = maker.judged_in {
         let difference = judge_difference(plan, name, judged_in, reader)?;

@@ -52,7 +52,7 @@ fn a_model_that_stays_is_told_from_one_that_changed() {
     assert_eq!(now.received().len(), 90);
     // The draw follows from its seed, whenever it is made.
     let drawn = |run: &str| {
-        let (shown, _) = place.json(&format!("show {run} --seq 1"));
+        let (shown, _) = place.json(&format!("show {run} 1"));
         shown["settings"]["experiment"]["answers"].clone()
     };
     let (again, _) = check(&place, &now, "--draw-seed 2 --sample 30 --times 1");
