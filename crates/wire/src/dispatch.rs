@@ -105,7 +105,9 @@ pub(crate) async fn answer(
         Ok(read) => read,
         Err(error) => return rejection(asked.dialect, 500, "retold_log", &error.to_string()),
     };
+    // A tool has effects, and is called as often as it is called.
     if session.upstreams.is_some()
+        && !is_tool
         && let Some(place) = session.queue.wait_for_answer(&asked.key).await
     {
         return play::send_shared(&session, &asked, place).await;
@@ -242,7 +244,9 @@ fn unaffordable(session: &Session, asked: &WireRequest, over: OverBudget) -> Res
 
 /// A request that is not recorded.
 async fn missing(session: &Arc<Session>, asked: &WireRequest) -> Response<Outgoing> {
-    if let Some(place) = session.queue.shared_answer(&asked.key) {
+    if asked.request.tool().is_none()
+        && let Some(place) = session.queue.shared_answer(&asked.key)
+    {
         return play::send_shared(session, asked, place).await;
     }
     let not_compared = || miss_of(session, asked, Why::NotCompared);
