@@ -8,7 +8,7 @@ from ._errors import ToolError
 from ._values import NotJson, decode, encode, find, name_of
 
 
-def told(error: BaseException) -> dict[str, Any]:
+def error_as_json(error: BaseException) -> dict[str, Any]:
     """An error as it is recorded: its class, its message, and what else it has as far as JSON can hold it."""
     what: dict[str, Any] = {"type": name_of(error), "message": str(error)}
     # An `OSError` has more than its arguments say.
@@ -23,7 +23,7 @@ def told(error: BaseException) -> dict[str, Any]:
     return what
 
 
-def raised(what: dict[str, Any]) -> Exception:
+def error_of(what: dict[str, Any]) -> Exception:
     """The error that was recorded: of its own class if the program has imported that, or else a `ToolError`.
 
     The class is not called, because its parameters are not known: the error gets what it had.

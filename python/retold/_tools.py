@@ -14,7 +14,7 @@ from typing import Any, TypeVar, overload
 from ._context import Frame, call_headers, current_frame, enter_frame, leave_frame, note_asked
 from ._errors import NotRecorded, ReportError, RetoldWarning
 from ._recorder import Recorder, is_refusal, recorder
-from ._tool_errors import raised, told
+from ._tool_errors import error_as_json, error_of
 from ._values import NotJson, decode, encode, plain
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -48,7 +48,7 @@ class ToolCall:
         if home is None:
             return function()
         given = self._ask(home, call_headers())
-        if isinstance(given, Recorded):
+        if isinstance(given, RecordedCall):
             return given.result()
         frame = Frame(self.owner)
         token = enter_frame(frame)
@@ -68,8 +68,8 @@ class ToolCall:
         home = self._recorder()
         if home is None:
             return await function()
-        given = await _beside(self._ask, home, call_headers())
-        if isinstance(given, Recorded):
+        given = await _run_beside(self._ask, home, call_headers())
+        if isinstance(given, RecordedCall):
             return given.result()
         frame = Frame(self.owner)
         token = enter_frame(frame)
@@ -83,9 +83,9 @@ class ToolCall:
             given.fail(TimeoutError("the tool was cancelled"), frame)
             raise
         except Exception as error:
-            await _beside(given.fail, error, frame)
+            await _run_beside(given.fail, error, frame)
             raise
-        await _beside(given.end, result, frame)
+        await _run_beside(given.end, result, frame)
         return result
 
     def _recorder(self) -> Recorder | None:
@@ -95,22 +95,22 @@ class ToolCall:
         note_asked()
         return recorder()
 
-    def _ask(self, home: Recorder, headers: list[tuple[str, str]]) -> Recorded | Running:
+    def _ask(self, home: Recorder, headers: list[tuple[str, str]]) -> RecordedCall | RunningCall:
         what: dict[str, Any] = {"tool": self.name, "arguments": self._arguments()}
         if self.id is not None:
             what["id"] = self.id
         if home.is_live(self.name):
             what["live"] = True
-        status, reply, answer = _asked(home, "", what, headers)
+        status, reply, answer = _ask_recorder(home, "", what, headers)
         if status == 202:
-            return Running(self, home, reply["run"], headers)
+            return RunningCall(self, home, reply["run"], headers)
         if is_refusal(reply):
             raise NotRecorded(reply["error"]["message"])
         if reply.get("asked"):
             # What it asks is answered from the record, one by one.
-            return Running(self, home, None, headers)
+            return RunningCall(self, home, None, headers)
         note_result(self.name, answer)
-        return Recorded(self, reply)
+        return RecordedCall(self, reply)
 
     def _arguments(self) -> Any:
         try:
@@ -123,7 +123,7 @@ class ToolCall:
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RecordedCall:
     """A call that is recorded."""
 
     call: ToolCall
@@ -132,12 +132,12 @@ class Recorded:
     def result(self) -> Any:
         """The result; raises the error that was raised."""
         if "error" in self.reply:
-            raise raised(self.reply["error"])
+            raise error_of(self.reply["error"])
         return self.call.from_json(self.reply["result"])
 
 
 @dataclass(frozen=True)
-class Running:
+class RunningCall:
     """A tool that runs. Without a number, what it gives is not recorded."""
 
     call: ToolCall
@@ -166,14 +166,14 @@ class Running:
     def fail(self, error: BaseException, frame: Frame) -> None:
         """Records the error."""
         if self.number is not None:
-            self._say({"error": told(error)}, frame)
+            self._say({"error": error_as_json(error)}, frame)
 
     def _say(self, what: dict[str, Any], frame: Frame) -> None:
         if self.call.id is not None:
             what["id"] = self.call.id
         if frame.asked:
             what["asked"] = frame.asked
-        _, reply, answer = _asked(self.home, f"/{self.number}", what, self.headers)
+        _, reply, answer = _ask_recorder(self.home, f"/{self.number}", what, self.headers)
         if is_refusal(reply):
             raise ReportError(reply["error"]["message"])
         note_result(self.call.name, answer)
@@ -188,7 +188,7 @@ def _asked(
         raise ReportError(f"retold does not answer: {error}") from error
 
 
-async def _beside(function: Callable[..., Any], *given: Any) -> Any:
+async def _run_beside(function: Callable[..., Any], *given: Any) -> Any:
     """What a function gives that waits for the disk, while the event loop goes on."""
     try:
         loop = asyncio.get_running_loop()
@@ -243,13 +243,13 @@ def tool(
     if (to_json is None) != (from_json is None):
         raise TypeError("retold: to_json= and from_json= belong together: what one makes, the other reads")
     if function is None:
-        return functools.partial(_decorated, name=name, to_json=to_json or encode, from_json=from_json or decode)
+        return functools.partial(_decorate, name=name, to_json=to_json or encode, from_json=from_json or decode)
     if not callable(function):
         raise TypeError(f"retold: a tool is a function, not {type(function).__name__}: write retold.tool(name=..)")
-    return _decorated(function, name=name, to_json=encode, from_json=decode)
+    return _decorate(function, name=name, to_json=encode, from_json=decode)
 
 
-def _decorated(function: Any, *, name: str | None, to_json: Convert, from_json: Convert) -> Any:
+def _decorate(function: Any, *, name: str | None, to_json: Convert, from_json: Convert) -> Any:
     title = name or function.__name__
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise TypeError(f"retold: {title} is a generator, and a tool gives one result: return a list")

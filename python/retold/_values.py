@@ -113,10 +113,10 @@ def decode(value: Any) -> Any:
         return _LISTS[name](decode(inner))
     if name == "dict":
         return {decode(key): decode(one) for key, one in inner}
-    return _rebuilt(name, find(name), inner)
+    return _rebuild(name, find(name), inner)
 
 
-def _rebuilt(name: str, kind: Any, inner: Any) -> Any:
+def _rebuild(name: str, kind: Any, inner: Any) -> Any:
     if isinstance(kind, type):
         if issubclass(kind, enum.Enum):
             return kind(decode(inner))

@@ -88,26 +88,26 @@ class Between:
     def _answer(self, request: Message) -> None:
         """Answers a request: from the record, or by the server."""
         try:
-            self._say(self._recorded(request))
+            self._say(self._answer_to(request))
         except Exception as error:  # noqa: BLE001  a client waits for an answer
-            self._say(_failed(request, _NOT_ANSWERED, f"retold: {error}"))
+            self._say(_failure(request, _NOT_ANSWERED, f"retold: {error}"))
 
-    def _recorded(self, request: Message) -> Message:
+    def _answer_to(self, request: Message) -> Message:
         if self._home is None:
-            return self._asked(request)
-        status, reply, _ = self._home.ask("", self._told(request), [])
+            return self._ask_server(request)
+        status, reply, _ = self._home.ask("", self._call(request), [])
         if status != 202:
-            return _from_record(request, reply)
-        answer, number = self._asked(request), reply["run"]
+            return _answer_from_record(request, reply)
+        answer, number = self._ask_server(request), reply["run"]
         if number is not None:
             error = answer.get("error")
             said = {"result": answer.get("result")} if error is None else {"error": _error(error)}
             _, reply, _ = self._home.ask(f"/{number}", said, [])
             if is_refusal(reply):
-                return _failed(request, _NOT_ANSWERED, reply["error"]["message"])
+                return _failure(request, _NOT_ANSWERED, reply["error"]["message"])
         return answer
 
-    def _told(self, request: Message) -> Message:
+    def _call(self, request: Message) -> Message:
         """A request as the call of a tool, without what belongs to this connection."""
         params = {name: value for name, value in (request.get("params") or {}).items() if name != "_meta"}
         if request["method"] == _CALL and isinstance(params.get("name"), str):
@@ -119,7 +119,7 @@ class Between:
             told["live"] = True
         return {**told, "server": _name(self._command)}
 
-    def _asked(self, request: Message) -> Message:
+    def _ask_server(self, request: Message) -> Message:
         """The answer of the server."""
         self._start()
         waiting, key = _Answer(), json.dumps(request["id"])
@@ -128,7 +128,7 @@ class Between:
         self._send(request)
         answer = waiting.wait()
         if answer is None:
-            return _failed(request, _SERVER_ENDED, f"the MCP server {_name(self._command)} has ended")
+            return _failure(request, _SERVER_ENDED, f"the MCP server {_name(self._command)} has ended")
         return answer
 
     def _start(self) -> None:
@@ -140,7 +140,7 @@ class Between:
             for message in self._before:
                 if message.get("method") == _FIRST:
                     # Its answer is recorded, and the client has it.
-                    self._asked({**message, "id": "retold"})
+                    self._ask_server({**message, "id": "retold"})
                 else:
                     self._send(message)
 
@@ -216,7 +216,7 @@ class _Answer:
         return self._answer
 
 
-def _from_record(request: Message, reply: Message) -> Message:
+def _answer_from_record(request: Message, reply: Message) -> Message:
     """The answer to a request that is recorded, or is not."""
     error = reply.get("error")
     if error is None:
@@ -224,7 +224,7 @@ def _from_record(request: Message, reply: Message) -> Message:
     rpc = error.get("rpc")
     if rpc is not None:
         return {"jsonrpc": "2.0", "id": request["id"], "error": rpc}
-    return _failed(request, _NOT_ANSWERED, error["message"])
+    return _failure(request, _NOT_ANSWERED, error["message"])
 
 
 def _error(error: Message) -> Message:
@@ -232,7 +232,7 @@ def _error(error: Message) -> Message:
     return {"type": "McpError", "message": str(error.get("message", "")), "rpc": error}
 
 
-def _failed(request: Message, code: int, message: str) -> Message:
+def _failure(request: Message, code: int, message: str) -> Message:
     return {"jsonrpc": "2.0", "id": request["id"], "error": {"code": code, "message": message}}
 
 

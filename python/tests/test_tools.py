@@ -16,7 +16,7 @@ import pytest
 
 import retold
 from retold._program import program
-from retold._tool_errors import raised, told
+from retold._tool_errors import error_as_json, error_of
 from retold._values import NotJson, decode, encode, plain
 
 RUNS: list[Any] = []
@@ -78,6 +78,17 @@ def test_a_replay_gives_what_was_recorded_and_runs_nothing(log, runs):
     assert figures["calls"]["asked"] == 0 and figures["attempts"]["made"] == 0
     assert figures["tools"]["search"] == {"answered": 4, "reused": 0, "failed": 0}
     assert figures["tools"]["book a flight"] == {"answered": 1, "reused": 0, "failed": 1}
+
+
+def test_a_tool_may_give_nothing(log, runs):
+    @retold.tool
+    def note(text: str) -> None:
+        runs.append(text)
+
+    for block in (retold.record(log), retold.replay(log)):
+        with block:
+            assert note("a") is None
+    assert runs == ["a"]
 
 
 def test_outside_of_a_block_a_tool_is_its_function(runs):
@@ -291,7 +302,7 @@ def test_a_recorded_class_is_not_imported_and_a_strange_value_is_refused():
 
 def test_errors_are_raised_as_they_were_or_as_tool_errors():
     for error in (KeyError("k"), FileNotFoundError(2, "none", "file"), NoFlight("Oslo", 3), ValueError("a", 1)):
-        again = raised(json.loads(json.dumps(told(error))))
+        again = error_of(json.loads(json.dumps(error_as_json(error))))
         assert (type(again), str(again)) == (type(error), str(error))
     other = raised({"type": "elsewhere.Broken", "message": "it broke"})
     assert isinstance(other, retold.ToolError) and other.type == "elsewhere.Broken"

@@ -10,6 +10,7 @@ use retold::model::providers::{self, Problem};
 use retold::run::OverBudget;
 use tokio::sync::oneshot;
 
+use crate::answered_by::{AnsweredBy, Source};
 use crate::body::{Bodies, Unread, answer_unread};
 use crate::incoming::Incoming;
 use crate::key::Key;
@@ -17,37 +18,14 @@ use crate::limits::{BODY_PACE, LEAST_OF_BODY};
 use crate::lock::lock;
 use crate::nearest::nearest;
 use crate::nearest_match::{NearestMatch, Why};
+use crate::open_tools::to_run;
 use crate::outlet::{Outgoing, Outlet};
 use crate::refusal::{closing, end_of_run, rejection};
 use crate::replay_queue::ReplayTurn;
 use crate::session::Session;
-use crate::tool_calls::{Given, to_run};
-use crate::websocket::{Upgrade, UpstreamSocket, is_an_upgrade};
+use crate::websocket::{Upgrade, is_an_upgrade};
 use crate::wire_request::WireRequest;
 use crate::{play, relay, websocket};
-
-/// What answers a request that is not in the record.
-pub(crate) enum AnsweredBy {
-    /// Its upstream.
-    Upstream,
-    /// Its upstream, over a WebSocket that it may have already.
-    Socket(Arc<UpstreamSocket>),
-    /// The program itself, whose tool it is.
-    Program {
-        /// Whether the tool runs, whatever is recorded.
-        is_live: bool,
-    },
-}
-
-/// Where a live answer comes from.
-pub(crate) enum Source {
-    /// The upstream.
-    Upstream,
-    /// The upstream, over a WebSocket.
-    Socket(Arc<UpstreamSocket>),
-    /// The program.
-    Program(oneshot::Receiver<Given>),
-}
 
 /// Reads the body of a request, and answers it.
 pub(crate) async fn ask(
@@ -127,7 +105,9 @@ pub(crate) async fn answer(
         Ok(read) => read,
         Err(error) => return rejection(asked.dialect, 500, "retold_log", &error.to_string()),
     };
+    // A tool has effects, and is called as often as it is called.
     if session.upstreams.is_some()
+        && !is_tool
         && let Some(place) = session.queue.wait_for_answer(&asked.key).await
     {
         return play::send_shared(&session, &asked, place).await;
@@ -264,7 +244,9 @@ fn unaffordable(session: &Session, asked: &WireRequest, over: OverBudget) -> Res
 
 /// A request that is not recorded.
 async fn missing(session: &Arc<Session>, asked: &WireRequest) -> Response<Outgoing> {
-    if let Some(place) = session.queue.shared_answer(&asked.key) {
+    if asked.request.tool().is_none()
+        && let Some(place) = session.queue.shared_answer(&asked.key)
+    {
         return play::send_shared(session, asked, place).await;
     }
     let not_compared = || miss_of(session, asked, Why::NotCompared);

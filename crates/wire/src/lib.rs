@@ -17,6 +17,7 @@
 
 mod addresses;
 mod answer_registry;
+mod answered_by;
 mod arriving;
 mod batching;
 mod body;
@@ -54,6 +55,7 @@ mod masks;
 mod nearest;
 mod nearest_match;
 mod open_files;
+mod open_tools;
 mod origins;
 mod outlet;
 mod play;

@@ -61,11 +61,11 @@ pub(crate) async fn send_recorded(
             Ok(copied) => seq = copied,
             Err(error) => return cannot_record(asked, &error),
         }
-        links(session, asked, seq, ticket.request, &copy);
+        note_copied(session, asked, seq, ticket.request, &copy);
     } else if session.upstreams.is_some() {
         // The run goes on, and its next prompt may have a result.
         if let Ok(copy) = session.library.copy(played.place) {
-            links(session, asked, seq, ticket.request, &copy);
+            note_copied(session, asked, seq, ticket.request, &copy);
         }
     }
     let name = give(session, asked, &ticket, seq, &played);
@@ -99,7 +99,7 @@ fn is_heard(session: &Session, asked: &WireRequest, played: &ReplayedAttempt) ->
 }
 
 /// Notes which tools a recorded answer calls, or what a tool gave.
-fn links(
+fn note_copied(
     session: &Session,
     asked: &WireRequest,
     answer: Option<Seq>,

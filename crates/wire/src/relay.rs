@@ -12,10 +12,10 @@ use serde_json::json;
 use tokio::sync::SemaphorePermit;
 use tokio::time::{Instant, sleep, sleep_until};
 
+use crate::answered_by::Source;
 use crate::arriving::{Arriving, is_json};
 use crate::body_leads::leads_in;
 use crate::decode::{DecodeError, Decoder, encodings};
-use crate::dispatch::Source;
 use crate::failures::{decode_failure, reopens};
 use crate::framing::Framing;
 use crate::heads::{head, json_header, kept_headers, name_header, response_of};

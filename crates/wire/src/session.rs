@@ -18,6 +18,7 @@ use crate::equivalents::Equivalents;
 use crate::handed_urls::HandedUrls;
 use crate::limits::{LONG_ANSWERS, LONGEST_ANSWERS};
 use crate::lock::lock;
+use crate::open_tools::OpenTools;
 use crate::readers::Readers;
 use crate::recorded::Library;
 use crate::recorded_prompts::RecordedPrompts;
@@ -28,7 +29,6 @@ use crate::session_queue::SessionQueue;
 use crate::session_recorder::SessionRecorder;
 use crate::session_work::{SessionWork, Working};
 use crate::summary::SessionSummary;
-use crate::tool_calls::OpenTools;
 use crate::tool_links::ToolLinks;
 use crate::upstream::Upstreams;
 

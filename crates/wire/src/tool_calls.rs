@@ -1,25 +1,23 @@
 //! `POST /_retold/tools`: the program calls a tool of its own. It gets the recorded result, or is told to run the tool, and says with
 //! `POST /_retold/tools/NUMBER` what that gave.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use hyper::Response;
 use hyper::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use retold::escaping::printable;
 use retold::model::providers::{CALLS_OF_TOOLS, OTHER};
-use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
-use tokio::sync::oneshot;
 
-use crate::dispatch::{AnsweredBy, answer};
+use crate::answered_by::{AnsweredBy, ToolAnswer};
+use crate::dispatch::answer;
 use crate::incoming::{CALL, Incoming, LABELS};
-use crate::lock::lock;
 use crate::outlet::Outgoing;
-use crate::refusal::{rejection, with_json};
+use crate::refusal::rejection;
 use crate::session::Session;
 
 /// Where calls of tools are reported.
@@ -28,37 +26,10 @@ pub(crate) const TOOLS: &str = "tools";
 /// The status under which a tool's error is kept: the request itself had no result, so a run that goes on does not call it again.
 const RAISED: StatusCode = StatusCode::UNPROCESSABLE_ENTITY;
 
-/// The most calls that may be under way.
-const MOST_OPEN: usize = 100_000;
-
-/// The tools that are running.
-#[derive(Default)]
-pub(crate) struct OpenTools(Mutex<OpenState>);
-
-#[derive(Default)]
-struct OpenState {
-    last: u64,
-    open: BTreeMap<u64, OpenTool>,
-}
-
-/// A tool that is running.
-struct OpenTool {
-    given: oneshot::Sender<Given>,
-    recorded: oneshot::Receiver<Response<Outgoing>>,
-}
-
-/// The result of a tool, or the error that it raised, as an answer of an upstream.
-#[derive(Debug)]
-pub(crate) struct Given {
-    pub(crate) status: StatusCode,
-    pub(crate) headers: HeaderMap,
-    pub(crate) body: Option<Bytes>,
-}
-
 /// A call, as a program sends it. Its arguments are passed on as they were written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Called<'a> {
+struct CallBody<'a> {
     tool: String,
     #[serde(borrow)]
     arguments: &'a RawValue,
@@ -74,46 +45,29 @@ struct Called<'a> {
 /// What a tool gave, as a program sends it: a result of any kind, or an error. It is recorded as it was written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Outcome<'a> {
+struct OutcomeBody<'a> {
     #[serde(default, rename = "id")]
     _id: Option<IgnoredAny>,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "present")]
     result: Option<&'a RawValue>,
-    error: Option<Raised>,
+    error: Option<ErrorBody>,
     /// How many requests were made inside, which are recorded by themselves.
     #[serde(default, rename = "asked")]
     _asked: u64,
 }
 
+/// A value that is there, and may be null.
+fn present<'de, D: Deserializer<'de>>(value: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(value).map(Some)
+}
+
 /// The error that a tool raised.
 #[derive(Deserialize)]
-struct Raised {
+struct ErrorBody {
     #[serde(rename = "type")]
     _kind: String,
     #[serde(rename = "message")]
     _message: String,
-}
-
-impl OpenTools {
-    /// Notes that a tool runs. Returns the number by which the program says what it gave.
-    pub(crate) fn open(
-        &self,
-        given: oneshot::Sender<Given>,
-        recorded: oneshot::Receiver<Response<Outgoing>>,
-    ) -> u64 {
-        let state = &mut *lock(&self.0);
-        state.last += 1;
-        state.open.insert(state.last, OpenTool { given, recorded });
-        if state.open.len() > MOST_OPEN {
-            // It was forgotten by its program.
-            state.open.pop_first();
-        }
-        state.last
-    }
-
-    fn close(&self, number: u64) -> Option<OpenTool> {
-        lock(&self.0).open.remove(&number)
-    }
 }
 
 const A_CALL: &str =
@@ -146,7 +100,7 @@ pub(crate) async fn tools(
 
 /// The program calls a tool.
 async fn call(session: Arc<Session>, headers: &HeaderMap, body: &[u8]) -> Response<Outgoing> {
-    let Called { tool, arguments, id, server, live } = match serde_json::from_slice(body) {
+    let CallBody { tool, arguments, id, server, live } = match serde_json::from_slice(body) {
         Ok(called) => called,
         Err(error) => {
             let said = printable(&error.to_string(), 300);
@@ -175,16 +129,11 @@ async fn call(session: Arc<Session>, headers: &HeaderMap, body: &[u8]) -> Respon
     answer(session, incoming, AnsweredBy::Program { is_live: live }).await
 }
 
-/// The program is told to run a tool; with a number, it says under that what the tool gave.
-pub(crate) fn to_run(number: Option<u64>) -> Response<Outgoing> {
-    with_json(StatusCode::ACCEPTED, &json!({"run": number}))
-}
-
 /// The program says what a tool gave. The reply comes when that is on disk.
 async fn give(session: &Arc<Session>, number: &str, body: Bytes) -> Response<Outgoing> {
-    let is_error = match serde_json::from_slice::<Outcome<'_>>(&body) {
-        Ok(Outcome { result: Some(_), error: None, .. }) => false,
-        Ok(Outcome { result: None, error: Some(_), .. }) => true,
+    let is_error = match serde_json::from_slice::<OutcomeBody<'_>>(&body) {
+        Ok(OutcomeBody { result: Some(_), error: None, .. }) => false,
+        Ok(OutcomeBody { result: None, error: Some(_), .. }) => true,
         Ok(_) => return wrong(400, &format!("a tool gives a result or an error. {AN_OUTCOME}")),
         Err(error) => {
             let said = printable(&error.to_string(), 300);
@@ -199,8 +148,28 @@ async fn give(session: &Arc<Session>, number: &str, body: Bytes) -> Response<Out
     let json = HeaderValue::from_static("application/json");
     let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, json)]);
     let ended = "the run has ended, and this result was not recorded";
-    if open.given.send(Given { status, headers, body: Some(body) }).is_err() {
+    if open.given.send(ToolAnswer { status, headers, body: Some(body) }).is_err() {
         return rejection(&OTHER, 503, "retold_ended", ended);
     }
     open.recorded.await.unwrap_or_else(|_| rejection(&OTHER, 503, "retold_ended", ended))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outcome_is_a_result_which_may_be_null_or_an_error() {
+        let has = |body: &str| {
+            let read = serde_json::from_str::<OutcomeBody<'_>>(body).ok();
+            read.map(|read| (read.result.is_some(), read.error.is_some()))
+        };
+        assert_eq!(has(r#"{"result": null}"#), Some((true, false)));
+        assert_eq!(has(r#"{"id": "a", "result": {"a": 1}, "asked": 2}"#), Some((true, false)));
+        let error = r#"{"error": {"type": "E", "message": "m", "args": [1]}}"#;
+        assert_eq!(has(error), Some((false, true)));
+        assert_eq!(has("{}"), Some((false, false)));
+        assert_eq!(has(r#"{"error": {"type": "E"}}"#), None);
+        assert_eq!(has(r#"{"value": 1}"#), None);
+    }
 }

@@ -5,7 +5,7 @@ use hyper::StatusCode;
 use hyper::http::HeaderMap;
 use retold::model::Failure;
 
-use crate::tool_calls::Given;
+use crate::answered_by::ToolAnswer;
 use crate::upstream_failures::broken_off;
 use crate::websocket::FrameAnswer;
 
@@ -16,7 +16,7 @@ pub(crate) enum UpstreamAnswer {
     /// In frames, each of which is a line of the body.
     Frames(FrameAnswer),
     /// By the program itself, whose tool was called.
-    Program(Given),
+    Program(ToolAnswer),
 }
 
 impl UpstreamAnswer {

@@ -29,22 +29,22 @@ def patch(execution: ModuleType) -> None:
 
     async def invoke_recorded(*, function_tool: Any, context: Any, arguments: str) -> Any:
         if recorder() is not None:
-            function_tool = _recorded(function_tool, context, arguments)
+            function_tool = _recording_tool(function_tool, context, arguments)
         return await invoke(function_tool=function_tool, context=context, arguments=arguments)
 
     setattr(execution, _INVOKE, invoke_recorded)
 
 
-def _recorded(function_tool: Any, context: Any, arguments: str) -> Any:
+def _recording_tool(function_tool: Any, context: Any, arguments: str) -> Any:
     """The same tool, whose function is recorded. What the SDK makes of its errors and of its timeout stays as it is."""
     call = ToolCall(
         getattr(function_tool, "qualified_name", None) or function_tool.name,
-        _read(arguments),
+        _arguments(arguments),
         getattr(context, "tool_call_id", None),
         is_strict=False,
     )
 
-    def wrapped(run: Callable[[Any, str], Awaitable[Any]]) -> Callable[[Any, str], Awaitable[Any]]:
+    def recording(run: Callable[[Any, str], Awaitable[Any]]) -> Callable[[Any, str], Awaitable[Any]]:
         async def run_recorded(context: Any, arguments: str) -> Any:
             return await call.run_async(lambda: run(context, arguments))
 
@@ -56,14 +56,14 @@ def _recorded(function_tool: Any, context: Any, arguments: str) -> Any:
     inner = getattr(invoker, "_invoke_tool_impl", None)
     # It makes texts of errors; the errors themselves are recorded.
     if inner is not None and hasattr(invoker, "_on_handled_error"):
-        invoker = type(invoker)(wrapped(inner), invoker._on_handled_error, function_tool=function_tool)
+        invoker = type(invoker)(recording(inner), invoker._on_handled_error, function_tool=function_tool)
     else:
-        invoker = wrapped(invoker)
+        invoker = recording(invoker)
     made.__dict__["on_invoke_tool"] = invoker
     return made
 
 
-def _read(arguments: str) -> Any:
+def _arguments(arguments: str) -> Any:
     """The arguments as the model wrote them, which may be no JSON."""
     try:
         return json.loads(arguments) if arguments else {}

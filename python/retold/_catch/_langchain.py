@@ -18,23 +18,23 @@ def patch(base: ModuleType) -> None:
 
     @functools.wraps(run)
     def run_recorded(self: Any, tool_input: Any, *args: Any, **kwargs: Any) -> Any:
-        return run(_recorded(self, tool_input, kwargs), tool_input, *args, **kwargs)
+        return run(_recording_tool(self, tool_input, kwargs), tool_input, *args, **kwargs)
 
     @functools.wraps(arun)
     async def arun_recorded(self: Any, tool_input: Any, *args: Any, **kwargs: Any) -> Any:
-        return await arun(_recorded(self, tool_input, kwargs), tool_input, *args, **kwargs)
+        return await arun(_recording_tool(self, tool_input, kwargs), tool_input, *args, **kwargs)
 
     tool.run, tool.arun = run_recorded, arun_recorded
 
 
-def _recorded(tool: Any, tool_input: Any, kwargs: dict[str, Any]) -> Any:
+def _recording_tool(tool: Any, tool_input: Any, kwargs: dict[str, Any]) -> Any:
     """The same tool, whose functions are recorded; itself if nothing records."""
     if recorder() is None:
         return tool
     made = copy.copy(tool)
     # One of the functions may call the other: that is one call.
     owner = object()
-    call = ToolCall(tool.name, _asked(tool, tool_input), kwargs.get("tool_call_id"), is_strict=False, owner=owner)
+    call = ToolCall(tool.name, _model_arguments(tool, tool_input), kwargs.get("tool_call_id"), is_strict=False, owner=owner)
     inner, inner_async = tool._run, tool._arun
 
     @functools.wraps(inner)
@@ -49,7 +49,7 @@ def _recorded(tool: Any, tool_input: Any, kwargs: dict[str, Any]) -> Any:
     return made
 
 
-def _asked(tool: Any, tool_input: Any) -> Any:
+def _model_arguments(tool: Any, tool_input: Any) -> Any:
     """The arguments as the model wrote them, without what LangGraph adds."""
     if not isinstance(tool_input, dict):
         return {"input": tool_input}
