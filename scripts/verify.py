@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Checks a recording or a proof by the rules of docs/format.md: scripts/verify.py FILE [ROOT]. Needs `pip install blake3`;
-FILE is not compressed. Prints what the file shows. Exit code 1, with the reason, if it does not hold."""
-import base64, decimal, json, sys
+"""Checks a recording or a proof by the rules of docs/format.md: verify.py FILE [ROOT]. Needs `pip install blake3`;
+FILE is not compressed. Of a deposit without texts, verify.py commitments.csv NONCE TEXT says which commitment the text in
+the file TEXT opens. Prints what the file shows. Exit code 1, with the reason, if it does not hold."""
+import base64, decimal, hashlib, json, sys
 from blake3 import blake3
 
 def canonical(value):  # RFC 8785
@@ -108,8 +109,20 @@ def proof(it, wanted):
     check(wanted in (None, root), f"it leads to the root {root}")
     return f"run {it['run']}: {question['call']}, seq {answer['seq']}, is in the run with the root {root}"
 
+def opened(rows, nonce, text):  # a commitment is the SHA-256 of a nonce of 16 bytes and the text
+    check(len(nonce) == 16, "a nonce is 32 hex digits")
+    found = hashlib.sha256(nonce + text).hexdigest()
+    run, seq, of, _ = next((row.split(",") for row in rows if row.endswith("," + found)), [""] * 4)
+    check(run, "the nonce and the text open none of its commitments")
+    return f"run {run}: this text is the {of} of seq {seq}"
+
 name = sys.argv[1] if len(sys.argv) > 1 else sys.exit(__doc__)
 try:
+    if name.endswith(".csv"):
+        check(len(sys.argv) == 4, "name the nonce and the file with the text, too")
+        rows, nonce, content = open(name, encoding="utf-8").read().split("\n"), *sys.argv[2:]
+        print(ascii(opened(rows, unhexed(nonce), open(content, "rb").read()))[1:-1])
+        sys.exit()
     text = open(name, encoding="utf-8", newline="").read()
     first, *rest = map(json.loads, filter(str.strip, text.split("\n")))
     check("recording" in first or canonical(first) + "\n" == text, "it is not canonical JSON")

@@ -37,6 +37,7 @@ mod secret;
 mod select;
 mod signal;
 mod table_draft;
+mod table_files;
 mod umask;
 mod views;
 

@@ -32,6 +32,11 @@ impl ClusteredDraws {
         self.0.values().fold((0.0, 0.0), |(sum, count), [s, n]| (sum + s, count + n))
     }
 
+    /// The clusters by name, each with the number of its draws and their sum.
+    pub fn sums(&self) -> impl Iterator<Item = (&str, f64, f64)> {
+        self.0.iter().map(|(cluster, [sum, count])| (cluster.as_str(), *count, *sum))
+    }
+
     /// How many draws there are.
     pub fn count(&self) -> u64 {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]

@@ -45,6 +45,6 @@ pub use share::clopper_pearson;
 pub use table::{
     ClusteringUsed, ComparedGroups, CountTable, FigureBasis, FigureFinding, FigureGroup, FigureRun,
     FigureStudy, FigureTable, FiguresError, GroupValue, JudgeAgreement, LeadingTables,
-    SIMULATED_VERDICTS, ValueChange, figure_tables, leading_tables, natural_order,
+    SIMULATED_VERDICTS, ValueChange, figure_draws, figure_tables, leading_tables, natural_order,
 };
 pub use value_counts::ValueCount;

@@ -69,7 +69,7 @@ impl ReportPage {
     }
 
     /// The subject of the page: `budgeting (deliberation), run 7a7a7a7a`, `"pilot", 16 runs`.
-    fn title(&self) -> String {
+    pub fn title(&self) -> String {
         let runs = match self.runs.as_slice() {
             [one] => format!("run {}", one.summary.run.short(8)),
             runs => count_of(runs.len() as u64, "run"),

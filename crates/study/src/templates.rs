@@ -84,6 +84,13 @@ pub fn replace(settings: &mut Value, folder: &Path) -> Result<TemplateReplacemen
     Ok(replaced)
 }
 
+/// The templates in an experiment's settings: the name of a file for each, and its text.
+pub fn template_files(settings: &Value) -> Vec<(String, String)> {
+    let mut settings = settings.clone();
+    let found = templates(&mut settings).into_iter();
+    found.map(|(template, _)| (file_name(&template.name), template.text)).collect()
+}
+
 /// Each template and the place of its text.
 fn templates(settings: &mut Value) -> Vec<(TemplateText, &mut Value)> {
     let Value::Object(settings) = settings else { return Vec::new() };

@@ -16,6 +16,7 @@ mod crowded;
 mod damaged;
 mod damaged_acceptances;
 mod deciding;
+mod deposits;
 mod derived;
 mod diffs;
 mod drift;

@@ -30,6 +30,7 @@ pub(crate) mod program;
 pub(crate) mod record;
 pub(crate) mod refold;
 pub(crate) mod refused;
+pub(crate) mod report_page;
 pub(crate) mod resume;
 pub(crate) mod run_figures;
 pub(crate) mod session;

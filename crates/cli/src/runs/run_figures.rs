@@ -11,8 +11,8 @@ use retold::id::RunId;
 use retold::log::CheckedReader;
 use retold::parse::Parsers;
 use retold_figures::{
-    DefinitionError, FigureDefinition, FigureRun, FigureTable, FiguresError, FiguresFile,
-    LeadingTables, figure_tables, leading_tables,
+    ClusteredDraws, DefinitionError, FigureDefinition, FigureRun, FigureTable, FiguresError,
+    FiguresFile, GroupValue, LeadingTables, figure_draws, figure_tables, leading_tables,
 };
 use retold_plan::{FigureSearch, RunSearch, SearchError, planned_figures};
 use retold_study::config::{load, read_text};
@@ -120,11 +120,23 @@ pub(crate) fn named_tables(
     tables_with(runs, global, |of, parsers| figure_tables(of, figures, parsers))
 }
 
-fn tables_with(
+/// The draws behind figures of runs, by group.
+pub(crate) fn draws_of(
+    runs: &[RunSelection],
+    tables: &[FigureTable],
+    global: &Global,
+) -> Result<Vec<Vec<(Vec<GroupValue>, ClusteredDraws)>>, CliError> {
+    let figures = tables.iter().map(|table| table.figure.parse());
+    let figures = figures.collect::<Result<Vec<FigureDefinition>, DefinitionError>>();
+    let figures = figures.map_err(|error| CliError::usage(error.to_string()))?;
+    tables_with(runs, global, |of, parsers| figure_draws(of, &figures, parsers))
+}
+
+fn tables_with<T>(
     runs: &[RunSelection],
     global: &Global,
-    tables: impl FnOnce(&mut [FigureRun<'_>], &Parsers) -> Result<Vec<FigureTable>, FiguresError>,
-) -> Result<Vec<FigureTable>, CliError> {
+    tables: impl FnOnce(&mut [FigureRun<'_>], &Parsers) -> Result<T, FiguresError>,
+) -> Result<T, CliError> {
     let readers = runs.iter().map(RunSelection::checked_reader);
     let mut readers = readers.collect::<Result<Vec<CheckedReader>, CliError>>()?;
     let mut of: Vec<FigureRun<'_>> = Vec::new();

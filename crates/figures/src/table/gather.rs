@@ -17,12 +17,12 @@ use super::group::GroupValue;
 use super::label::{CountedRun, MODEL, RUN, label_of, setting_of};
 use super::value_name::name_of;
 use super::{ClusteringUsed, ComparedGroups, FigureGroup, FigureTable, FiguresError};
-use crate::FigureKind;
 use crate::definition::{
     Clustering, CountedUnit, FigureDefinition, Grade, Measure, OptionQuantity, is_right, options_of,
 };
 use crate::difference::{correct, difference};
 use crate::recorded::{FoundValue, Observation, RunCensus, SourceError, ValueSource};
+use crate::{ClusteredDraws, FigureKind};
 
 /// The most groups that a figure may have.
 const MOST_GROUPS: usize = 1_000;
@@ -326,8 +326,8 @@ impl<'a> FigureGathering<'a> {
         self.judged.iter().map(String::as_str)
     }
 
-    /// Makes the table from the gathered values.
-    pub(super) fn table(mut self) -> Result<FigureTable, FiguresError> {
+    /// Makes draws of what takes several values: participants, calls with samples, and answers that name several values.
+    fn settle(&mut self) -> Result<(), FiguresError> {
         for ((group, _), values) in std::mem::take(&mut self.participants) {
             let draw = match (&values.before, &values.after) {
                 (Some(Counted::Value(before)), Some(Counted::Value(after))) => {
@@ -368,6 +368,19 @@ impl<'a> FigureGathering<'a> {
             let (figure, most) = (printable(&figure, 300), MOST_GROUPS);
             return Err(FiguresError::Groups { figure, most });
         }
+        Ok(())
+    }
+
+    /// The draws of each group.
+    pub(super) fn draws(mut self) -> Result<Vec<(Vec<GroupValue>, ClusteredDraws)>, FiguresError> {
+        self.settle()?;
+        Ok(self.groups.into_iter().map(|(group, found)| (group, found.draws)).collect())
+    }
+
+    /// Makes the table from the gathered values.
+    pub(super) fn table(mut self) -> Result<FigureTable, FiguresError> {
+        self.settle()?;
+        let figure = self.definition.to_string();
         let (kind, per) = (self.definition.kind(), self.definition.per);
         let counted = |found: &GroupDraws| match per {
             CountedUnit::Answer => found.draws.clone(),

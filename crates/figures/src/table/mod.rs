@@ -41,7 +41,7 @@ pub use words::SIMULATED_VERDICTS;
 
 use crate::definition::{CountedUnit, DefinitionError, FigureDefinition};
 use crate::recorded::{FigureRow, Observation, RunCensus, SourceError, each_observation};
-use crate::{FigureKind, GroupDifference, Interval, NarrowInterval, ValueCount};
+use crate::{ClusteredDraws, FigureKind, GroupDifference, Interval, NarrowInterval, ValueCount};
 use gather::FigureGathering;
 use label::CountedRun;
 
@@ -223,15 +223,35 @@ pub fn figure_tables(
     definitions: &[FigureDefinition],
     parsers: &Parsers,
 ) -> Result<Vec<FigureTable>, FiguresError> {
+    let (census, parsers) = census_for(runs, definitions, parsers)?;
+    tables(runs, &census, definitions, parsers)
+}
+
+/// The draws behind each figure of runs, by group: what its values and intervals are computed from.
+///
+/// # Errors
+/// As [`figure_tables`].
+pub fn figure_draws(
+    runs: &mut [FigureRun<'_>],
+    definitions: &[FigureDefinition],
+    parsers: &Parsers,
+) -> Result<Vec<Vec<(Vec<GroupValue>, ClusteredDraws)>>, FiguresError> {
+    let (census, parsers) = census_for(runs, definitions, parsers)?;
+    gather(runs, &census, definitions, parsers)?.into_iter().map(FigureGathering::draws).collect()
+}
+
+/// The names that figures need; without parsers if they are all of rows, so that no events are read.
+fn census_for<'p>(
+    runs: &mut [FigureRun<'_>],
+    definitions: &[FigureDefinition],
+    parsers: &'p Parsers,
+) -> Result<(RunCensus, Option<&'p Parsers>), LogError> {
     let rows = rows_of(runs);
     let mut names = definitions.iter().flat_map(|figure| figure.measure.names());
-    match names.all(|name| rows.source(name).is_some()) {
-        true => tables(runs, &rows, definitions, None),
-        false => {
-            let census = census_of(runs, parsers)?;
-            tables(runs, &census, definitions, Some(parsers))
-        }
-    }
+    Ok(match names.all(|name| rows.source(name).is_some()) {
+        true => (rows, None),
+        false => (census_of(runs, parsers)?, Some(parsers)),
+    })
 }
 
 /// The names of the rows that studies made.
@@ -260,6 +280,25 @@ fn tables(
     definitions: &[FigureDefinition],
     parsers: Option<&Parsers>,
 ) -> Result<Vec<FigureTable>, FiguresError> {
+    let mut tables = Vec::new();
+    for figure in gather(runs, census, definitions, parsers)? {
+        let judged: Vec<String> = figure.judged().map(str::to_owned).collect();
+        let mut table = figure.table()?;
+        for name in judged {
+            table.judged.extend(judge_agreements(runs, &name, parsers)?);
+        }
+        tables.push(table);
+    }
+    Ok(tables)
+}
+
+/// The values of figures, gathered.
+fn gather<'a>(
+    runs: &mut [FigureRun<'_>],
+    census: &'a RunCensus,
+    definitions: &'a [FigureDefinition],
+    parsers: Option<&Parsers>,
+) -> Result<Vec<FigureGathering<'a>>, FiguresError> {
     let (mut beginnings, mut counted) = (Vec::new(), Vec::new());
     for (place, FigureRun { name, run, reader, .. }) in runs.iter_mut().enumerate() {
         let started = root_of(*reader, *run)?;
@@ -285,16 +324,7 @@ fn tables(
             each_observation(*reader, *run, parsers, &mut add)?;
         }
     }
-    let mut tables = Vec::new();
-    for figure in gathering {
-        let judged: Vec<String> = figure.judged().map(str::to_owned).collect();
-        let mut table = figure.table()?;
-        for name in judged {
-            table.judged.extend(judge_agreements(runs, &name, parsers)?);
-        }
-        tables.push(table);
-    }
-    Ok(tables)
+    Ok(gathering)
 }
 
 /// How far the judges of each run agree with people about decisions of a name.

@@ -1,6 +1,7 @@
 //! `retold import`.
 
 mod columns;
+mod deposit;
 mod original;
 mod traffic;
 mod unrecognised;
@@ -34,7 +35,7 @@ use columns::{ColumnArgs, ReadTable};
 use traffic::TrafficArgs;
 use unrecognised::format_error;
 
-/// Import a recording, exchanges, or what another tool recorded.
+/// Import a recording, exchanges, what another tool recorded, or a deposit.
 ///
 /// It becomes a run in the log. An original run of another program is run again.
 ///
@@ -50,13 +51,17 @@ use unrecognised::format_error;
 /// and parsed, but not replayed. Of any other CSV, JSON Lines or JSON, `--answer` and `--prompt` name the columns. What a run cannot represent is listed. The input, output and error files of a batch are given together, and so are those of a batch
 /// that continued it.
 ///
+/// Of the folder of a deposit (`retold export --as deposit`), each file is compared with its hash, and the recordings become
+/// runs of the log. Each run of a study is replayed, decisions are made again by their parsers, and each figure is computed and
+/// compared with the deposited one, without a network and without a key: exit code 1 if anything differs.
+///
 /// `retold import EXPERIMENT FOLDER` runs the experiment with the settings found in the folder, and
 /// answers each of its questions with the original answer. It reports what the original did not
 /// record, and compares our outputs with the original's: exit code 1 if they differ. Several folders become a run each, with one
 /// summary.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The file (plain or .gz or .zst; `-` for standard input), or the experiment of an original run.
+    /// The file (plain or .gz or .zst; `-` for standard input), the folder of a deposit, or the experiment of an original run.
     file: PathBuf,
     /// The original run's folder or file (several become a run each); or more files that are imported into the same run.
     #[arg(value_name = "ORIGINAL")]
@@ -128,6 +133,10 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         }
         let ReadTable { exchanges: read, without_answer } = columns.read(&file)?;
         return exchanges(read, without_answer, &file.display().to_string(), global, output);
+    }
+    if format.is_none() && resume.is_none() && more.is_empty() && deposit::is_one(&file) {
+        traffic.refuse_unused()?;
+        return deposit::run(&file, global, output);
     }
     let is_original = format.is_none() && !file.exists();
     if let ([original], true) = (more.as_slice(), is_original || resume.is_some()) {

@@ -1,8 +1,7 @@
-//! `retold table`: runs as tables. `destination` decides where they go and in which format, `files` writes them;
-//! `printed` is standard output, `sent` a bucket.
+//! `retold table`: runs as tables. `destination` decides where they go and in which format, `crate::table_files` writes
+//! them; `printed` is standard output, `sent` a bucket.
 
 mod destination;
-mod files;
 mod printed;
 mod sent;
 
@@ -16,12 +15,11 @@ use crate::gate;
 use crate::global::Global;
 use crate::output::{Output, count_of};
 use crate::select::{self, RunSelection};
+use crate::table_files::{TableFile, WrittenTables, labels_of};
 use destination::Destination;
-use files::{TableFile, WrittenTables};
-use rayon::prelude::*;
 use retold::log::Log;
 use retold_tables::write::TableFormat;
-use retold_tables::{LabelColumns, Table, TableOptions};
+use retold_tables::{Table, TableOptions};
 
 /// Write runs as tables: exchanges, decisions, facts.
 ///
@@ -137,7 +135,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let runs: Vec<RunSelection> = views.iter().map(RunSelection::up_to_damage).collect();
     gate::through(&views, output, || {
         let labels = labels_of(&runs)?;
-        let tables = WrittenTables { runs: &runs, labels: &labels, options };
+        let tables = WrittenTables { runs: &runs, labels: &labels, options, is_kept: None };
         let one = table.map_or(Table::Exchanges, Table::from);
         let files = match &destination {
             Destination::Stdout(format) => {
@@ -156,17 +154,6 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         };
         say(&destination, &files, &runs, output)
     })
-}
-
-/// The labels of all runs, which are read on all cores.
-fn labels_of(runs: &[RunSelection]) -> Result<LabelColumns, CliError> {
-    let of_each = runs.par_iter().map(|RunSelection { log, run }| {
-        let mut labels = LabelColumns::default();
-        labels.add(log.reader()?.as_mut(), *run)?;
-        Ok::<_, CliError>(labels)
-    });
-    let of_each: Vec<_> = of_each.collect();
-    of_each.into_iter().try_fold(LabelColumns::default(), |all, labels| Ok(all.with(labels?)))
 }
 
 /// All runs of a log, in the order in which they were started.

@@ -1,11 +1,16 @@
-//! Standard output for tables: inert where somebody may read it.
+//! A table on standard output: inert where somebody may read it.
 
 use std::io::{self, IsTerminal, Stdout, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use retold::escaping::{inert_json, inert_lines};
-use retold_tables::write::TableFormat;
+use retold_tables::Table;
+use retold_tables::write::{TableFormat, WriteError, writer};
+
+use crate::error::{CliError, Status};
+use crate::output::Output;
+use crate::table_files::WrittenTables;
 
 /// Standard output, in whole lines. JSON is always escaped, which changes nothing for a program that reads it; CSV has no
 /// escapes, and is changed on a terminal only.
@@ -62,4 +67,38 @@ impl Write for Printed {
         let flushed = self.out.flush();
         self.note(flushed)
     }
+}
+
+impl WrittenTables<'_> {
+    /// Prints one table of all runs.
+    pub(super) fn print(
+        &self,
+        table: Table,
+        format: TableFormat,
+        output: &Output,
+    ) -> Result<(), CliError> {
+        let (out, left) = Printed::new(format);
+        let printed = self.print_rows(table, format, out);
+        if left.load(Ordering::Relaxed) {
+            output.mark_unread();
+            return Ok(());
+        }
+        printed
+    }
+
+    fn print_rows(&self, table: Table, format: TableFormat, out: Printed) -> Result<(), CliError> {
+        let columns = table.columns(self.labels, self.options.prompts);
+        let mut writer = writer(format, &columns, out).map_err(printing)?;
+        for run in self.runs {
+            let mut tables = self.tables(run, &[table])?;
+            while let Some(next) = tables.next_batch()? {
+                writer.write(&next.batch).map_err(printing)?;
+            }
+        }
+        writer.finish().map_err(printing)
+    }
+}
+
+fn printing(error: WriteError) -> CliError {
+    CliError::new(Status::Io, format!("cannot write to stdout: {error}"))
 }

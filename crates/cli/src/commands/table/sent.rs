@@ -6,10 +6,10 @@ use retold_bucket::{BucketFolder, BucketFolderError, PlacedFile, WholeFile};
 use retold_tables::Table;
 use retold_tables::write::TableFormat;
 
-use super::files::{TableFile, WrittenTables};
 use crate::error::{CliError, Status};
 use crate::log_place;
 use crate::select::RunSelection;
+use crate::table_files::{TableFile, WrittenTables};
 use retold::scratch_folder::ScratchFolder;
 
 /// A table of a run on its way to a bucket.

@@ -1,74 +1,50 @@
-//! Writes tables to files, or prints one.
+//! Writes tables of runs to files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 
 use rayon::prelude::*;
-use retold_tables::write::{TableFormat, WriteError, writer};
-use retold_tables::{LabelColumns, RunTables, Table, TableError, TableOptions};
+use retold_tables::write::TableFormat;
+use retold_tables::{Column, LabelColumns, RunTables, Table, TableError, TableOptions};
 
-use super::printed::Printed;
 use crate::error::{CliError, Status};
-use crate::output::Output;
 use crate::select::RunSelection;
 use crate::table_draft::{TableDraft, unwritten};
 
 /// The runs that are written, and how.
-pub(super) struct WrittenTables<'a> {
-    pub(super) runs: &'a [RunSelection],
-    pub(super) labels: &'a LabelColumns,
+pub(crate) struct WrittenTables<'a> {
+    pub(crate) runs: &'a [RunSelection],
+    pub(crate) labels: &'a LabelColumns,
     /// Whether exchanges have their whole requests.
-    pub(super) options: TableOptions,
+    pub(crate) options: TableOptions,
+    /// Which columns of a table are written; all of them if it is not said.
+    pub(crate) is_kept: Option<ColumnFilter>,
 }
 
+/// Whether a column of a table is written. The labels say which columns are theirs.
+pub(crate) type ColumnFilter = fn(Table, &str, &LabelColumns) -> bool;
+
 /// A file that has a table.
-pub(super) struct TableFile {
-    pub(super) table: Table,
+pub(crate) struct TableFile {
+    pub(crate) table: Table,
     /// Its path or its URL.
-    pub(super) file: PathBuf,
-    pub(super) rows: u64,
+    pub(crate) file: PathBuf,
+    pub(crate) rows: u64,
     /// Whether it was written now, and not there already.
-    pub(super) is_new: bool,
+    pub(crate) is_new: bool,
 }
 
 /// A table on its way into its file.
 struct OpenTable {
     table: Table,
     draft: TableDraft,
+    /// The places of its columns, if some are left out.
+    kept: Option<Vec<usize>>,
 }
 
 impl WrittenTables<'_> {
-    /// Prints one table of all runs.
-    pub(super) fn print(
-        &self,
-        table: Table,
-        format: TableFormat,
-        output: &Output,
-    ) -> Result<(), CliError> {
-        let (out, left) = Printed::new(format);
-        let printed = self.print_rows(table, format, out);
-        if left.load(Ordering::Relaxed) {
-            output.mark_unread();
-            return Ok(());
-        }
-        printed
-    }
-
-    fn print_rows(&self, table: Table, format: TableFormat, out: Printed) -> Result<(), CliError> {
-        let columns = table.columns(self.labels, self.options.prompts);
-        let mut writer = writer(format, &columns, out).map_err(printing)?;
-        for run in self.runs {
-            let mut tables = self.tables(run, &[table])?;
-            while let Some(next) = tables.next_batch()? {
-                writer.write(&next.batch).map_err(printing)?;
-            }
-        }
-        writer.finish().map_err(printing)
-    }
-
     /// Writes one table of all runs to a file.
-    pub(super) fn file(
+    pub(crate) fn file(
         &self,
         table: Table,
         format: TableFormat,
@@ -83,7 +59,7 @@ impl WrittenTables<'_> {
 
     /// Writes tables of each run to a folder: `TABLE/RUN.parquet`. The files of a run appear when all of them are
     /// complete.
-    pub(super) fn folder(
+    pub(crate) fn folder(
         &self,
         wanted: &[Table],
         format: TableFormat,
@@ -93,7 +69,7 @@ impl WrittenTables<'_> {
     }
 
     /// Writes tables of one run to a folder.
-    pub(super) fn run_in_folder(
+    pub(crate) fn run_in_folder(
         &self,
         run: &RunSelection,
         wanted: &[Table],
@@ -112,7 +88,7 @@ impl WrittenTables<'_> {
     }
 
     /// Writes the files of each run, on all cores. Of several runs that cannot be written, the first is named.
-    pub(super) fn of_each_run(
+    pub(crate) fn of_each_run(
         &self,
         write: impl Fn(&RunSelection) -> Result<Vec<TableFile>, CliError> + Send + Sync,
     ) -> Result<Vec<TableFile>, CliError> {
@@ -121,14 +97,31 @@ impl WrittenTables<'_> {
         Ok(files.into_iter().flatten().collect())
     }
 
-    fn tables(&self, of: &RunSelection, tables: &[Table]) -> Result<RunTables, CliError> {
+    pub(crate) fn tables(
+        &self,
+        of: &RunSelection,
+        tables: &[Table],
+    ) -> Result<RunTables, CliError> {
         let reader = Box::new(of.checked_reader()?);
         Ok(RunTables::new(reader, of.run, tables, self.labels.clone(), self.options)?)
     }
 
     fn open(&self, table: Table, format: TableFormat, file: &Path) -> Result<OpenTable, CliError> {
-        let columns = table.columns(self.labels, self.options.prompts);
-        Ok(OpenTable { table, draft: TableDraft::new(file, format, &columns)? })
+        let columns = self.columns(table);
+        let kept = self.is_kept.map(|is_kept| {
+            let all = table.columns(self.labels, self.options.prompts).into_iter().enumerate();
+            all.filter(|(_, it)| is_kept(table, &it.name, self.labels)).map(|(at, _)| at).collect()
+        });
+        Ok(OpenTable { table, draft: TableDraft::new(file, format, &columns)?, kept })
+    }
+
+    /// The columns of a table that are written.
+    pub(crate) fn columns(&self, table: Table) -> Vec<Column> {
+        let mut columns = table.columns(self.labels, self.options.prompts);
+        if let Some(is_kept) = self.is_kept {
+            columns.retain(|column| is_kept(table, &column.name, self.labels));
+        }
+        columns
     }
 }
 
@@ -136,7 +129,12 @@ impl WrittenTables<'_> {
 fn write_rows(mut tables: RunTables, open: &mut [OpenTable]) -> Result<(), CliError> {
     while let Some(next) = tables.next_batch()? {
         if let Some(of) = open.iter_mut().find(|open| open.table == next.table) {
-            of.draft.write(&next.batch)?;
+            match &of.kept {
+                Some(kept) => {
+                    of.draft.write(&next.batch.project(kept).map_err(TableError::from)?)?
+                }
+                None => of.draft.write(&next.batch)?,
+            }
         }
     }
     Ok(())
@@ -145,14 +143,10 @@ fn write_rows(mut tables: RunTables, open: &mut [OpenTable]) -> Result<(), CliEr
 impl OpenTable {
     /// Moves the complete file into its place.
     fn finish(self) -> Result<TableFile, CliError> {
-        let OpenTable { table, draft } = self;
+        let OpenTable { table, draft, kept: _ } = self;
         let (file, rows) = draft.finish()?;
         Ok(TableFile { table, file, rows, is_new: true })
     }
-}
-
-fn printing(error: WriteError) -> CliError {
-    CliError::new(Status::Io, format!("cannot write to stdout: {error}"))
 }
 
 impl From<TableError> for CliError {
@@ -162,4 +156,15 @@ impl From<TableError> for CliError {
             other => CliError::new(Status::Io, other.to_string()),
         }
     }
+}
+
+/// The labels of all runs, which are read on all cores.
+pub(crate) fn labels_of(runs: &[RunSelection]) -> Result<LabelColumns, CliError> {
+    let of_each = runs.par_iter().map(|RunSelection { log, run }| {
+        let mut labels = LabelColumns::default();
+        labels.add(log.reader()?.as_mut(), *run)?;
+        Ok::<_, CliError>(labels)
+    });
+    let of_each: Vec<_> = of_each.collect();
+    of_each.into_iter().try_fold(LabelColumns::default(), |all, labels| Ok(all.with(labels?)))
 }
