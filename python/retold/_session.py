@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from . import _inheritance
 from ._asked import Asked, Rewrite
+from ._chance import _stack
 from ._context import current_call
 from ._errors import NotCaught, ReportError
 from ._exchange import Connections
@@ -158,6 +159,8 @@ class Session:
             (TOKEN, self.server.token),
             (ORIGIN, origin(scheme, host, port)),
         ]
+        if self.offline and self.server.chance is not None:
+            told.append((_stack.HEADER, _stack.stack()))
         call = current_call()
         if call is not None:
             # UTF-8, in the form in which HTTP libraries take bytes as text.

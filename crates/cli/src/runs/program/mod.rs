@@ -2,6 +2,7 @@
 
 mod args;
 mod authorities;
+mod chance;
 mod child;
 mod commands;
 mod descendants;
@@ -24,6 +25,7 @@ pub(crate) use args::{
     InterceptArgs, MatchingArgs, PaceArg, Playing, PlayingArgs, ProcessArgs, ProgramCommand,
     RulesArgs,
 };
+pub(crate) use chance::ChanceArg;
 pub(crate) use child::found_in_path;
 pub(crate) use commands::{
     ProgramFork, ProgramRecording, ProgramResumption, fork, record, replay, resume,

@@ -8,6 +8,7 @@ use tokio::process::Child;
 
 use super::args::{ProgramCommand, ProgramProcess};
 use super::authorities::Authorities;
+use super::chance::ChanceFolder;
 use super::environment::{self, EnvironmentChanges};
 use super::longest_body::longest_body;
 use super::parent::{self, Parent};
@@ -152,6 +153,10 @@ impl Program {
         let mut set = environment::of_program(address, &secret, &served, replay);
         set.extend(proxied.variables(&secret.proxy_url(address)));
         set.extend(authorities.iter().flat_map(Authorities::variables));
+        // A library gives it to its own process, and to the children of that.
+        let chance = settings.chance.as_ref().filter(|_| command.process == ProgramProcess::Child);
+        let chance = chance.map(|chance| ChanceFolder::write(chance, replay)).transpose()?;
+        set.extend(chance.iter().flat_map(ChanceFolder::variables));
         let environment = EnvironmentChanges { set, unset };
         // A program that cannot be started leaves no run, and is not heard before there is one.
         let recorder = match writing {
@@ -189,6 +194,7 @@ impl Program {
             upstreams,
             budget,
             shared,
+            is_chance_recorded: settings.chance.is_some(),
             holds: gather.is_some(),
             pace,
             longest_body: longest_body()?,
@@ -212,8 +218,9 @@ impl Program {
                 RunningProgram::Child(child::start(&command.words, environment)?)
             }
             ProgramProcess::Parent => {
+                let chance = settings.chance.as_ref().map(|it| it.variable(replay));
                 let greeted =
-                    Parent::greet((run, unfinished), address, &secret, &bases, environment);
+                    Parent::greet((run, unfinished), address, &secret, &bases, environment, chance);
                 RunningProgram::Parent(greeted?)
             }
         };
@@ -288,6 +295,7 @@ impl Program {
             reported,
             was_seen,
             outliving,
+            chanced: chance.map(|it| it.processes()),
             settings,
             flags,
         };
