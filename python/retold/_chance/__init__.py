@@ -6,18 +6,19 @@ package is written beside a program that `retold record --chance` starts, too: i
 
 from __future__ import annotations
 
+import functools
 import os
-from typing import Optional
+from types import ModuleType
+from typing import Callable, Dict, Optional
 
 from . import _draws, _imports, _numpy, _pools, _processes, _stack, _tasks
 from ._chance import Chance
-from ._place import Place, digest
 
 #: The variable with the seed of a process.
 VARIABLE = _processes.VARIABLE
 
 #: By the module whose import is waited for.
-_PATCHES = {
+_PATCHES: Dict[str, Callable[[ModuleType, Chance], None]] = {
     "random": _draws.patch,
     "uuid": _draws.patch_uuid,
     "numpy.random": _numpy.patch,
@@ -54,14 +55,20 @@ def install(setting: str, seed: Optional[bytes] = None, folder: Optional[str] = 
     _processes.inherit(chance)
     # In a block, retold catches the requests itself.
     told = _stack.PATCHES if chance.is_replay and folder is not None else {}
-    _imports.wait_for({**_PATCHES, **told}, chance)
+    patches = {**_PATCHES, **told}
+    waiting = _imports.Waiting({name: functools.partial(_patch, patch, chance) for name, patch in patches.items()})
+    chance.when_undone(waiting.end)
+    waiting.begin()
     return chance
+
+
+def _patch(patch: Callable[[ModuleType, Chance], None], chance: Chance, module: ModuleType) -> None:
+    patch(module, chance)
 
 
 def remove(chance: Chance) -> None:
     """Takes everything back that was changed."""
     global _active
-    _imports.forget(chance)
     chance.undo()
     if _active is chance:
         _active = chance.outer

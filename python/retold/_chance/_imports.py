@@ -6,31 +6,32 @@ import sys
 from types import ModuleType
 from typing import Any, Callable, Dict
 
-from ._chance import Chance
-
-Patch = Callable[[ModuleType, Chance], None]
+Patch = Callable[[ModuleType], None]
 
 
-def wait_for(patches: Dict[str, Patch], chance: Chance) -> None:
-    """Patches modules by their names."""
-    # Before the modules are looked at: one may be imported by another thread.
-    sys.meta_path.insert(0, _Finder(patches, chance))
-    for name, patch in patches.items():
-        module = sys.modules.get(name)
-        if module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False):
-            patch(module, chance)
+def is_imported(name: str) -> bool:
+    """Whether a module is imported whole: one that is being imported has no classes yet."""
+    module = sys.modules.get(name)
+    return module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False)
 
 
-def forget(chance: Chance) -> None:
-    """Waits for no more imports."""
-    sys.meta_path[:] = [it for it in sys.meta_path if not (isinstance(it, _Finder) and it.chance is chance)]
-
-
-class _Finder:
+class Waiting:
     """Finds modules as all others would, and patches them when they are loaded."""
 
-    def __init__(self, patches: Dict[str, Patch], chance: Chance) -> None:
-        self._patches, self.chance = dict(patches), chance
+    def __init__(self, patches: Dict[str, Patch]) -> None:
+        self._patches = dict(patches)
+
+    def begin(self) -> None:
+        """Patches what is imported, and waits for the rest."""
+        # Before the modules are looked at: another thread may import one.
+        sys.meta_path.insert(0, self)  # type: ignore[arg-type]
+        for name in list(self._patches):
+            if is_imported(name):
+                self._patches[name](sys.modules[name])
+
+    def end(self) -> None:
+        """Waits no more."""
+        sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self]
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
         patch = self._patches.pop(fullname, None)
@@ -41,15 +42,15 @@ class _Finder:
             spec = None if find is None else find(fullname, path, target)
             if spec is not None:
                 if hasattr(spec.loader, "exec_module"):
-                    spec.loader = _Loader(spec.loader, patch, self.chance)
+                    spec.loader = _Loader(spec.loader, patch)
                 return spec
         self._patches[fullname] = patch
         return None
 
 
 class _Loader:
-    def __init__(self, inner: Any, patch: Patch, chance: Chance) -> None:
-        self._inner, self._patch, self._chance = inner, patch, chance
+    def __init__(self, inner: Any, patch: Patch) -> None:
+        self._inner, self._patch = inner, patch
 
     def create_module(self, spec: Any) -> Any:
         return self._inner.create_module(spec)
@@ -60,7 +61,7 @@ class _Loader:
         if module.__spec__ is not None:
             module.__spec__.loader = self._inner
         self._inner.exec_module(module)
-        self._patch(module, self._chance)
+        self._patch(module)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)

@@ -143,7 +143,10 @@ fn a_replay_says_that_a_difference_looks_like_chance_and_where_it_was_asked() {
     assert!(said.contains("the same words in another order"), "{said}");
     assert!(said.contains("cannot be recorded: put it in order with sorted()"), "{said}");
     let at = said.lines().find(|line| line.starts_with("asked at ")).expect(said);
-    assert!(at.contains(" in ask < chance_study.py:") && at.contains(" in agent_in_thread"), "{at}");
+    assert!(
+        at.contains(" in ask < chance_study.py:") && at.contains(" in agent_in_thread"),
+        "{at}"
+    );
 }
 
 #[cfg_attr(not(real_clients), ignore = "needs the SDKs that scripts/test installs")]
