@@ -97,6 +97,7 @@ def record(
     replace: Replacements = (),
     redact: Sequence[str] = (),
     shared: bool = False,
+    chance: bool | str = False,
     max_cost: float | None = None,
     prices: Path | None = None,
     plan: Plan | None = None,
@@ -107,6 +108,9 @@ def record(
     left alone; `*` stands for any text. ``ignore`` are fields of requests that do not count, such as
     ``metadata.sent_at``; ``replace`` maps regular expressions to the text that counts in place of what they match;
     ``redact`` are regular expressions whose matches are not stored. With ``shared``, equal requests are asked once.
+
+    With ``chance``, the draws of ``random`` and ``numpy.random`` come from a seed that the run records, and with
+    ``chance="uuid"`` so does ``uuid4``: `replay`, `resume` and `fork` draw the same again. A seed in the program wins.
 
     ``max_cost`` are US dollars after which nothing more is asked: requests then get an error with HTTP status 402, and
     `OverBudget` is raised at the end of the block. The run can be resumed with a higher limit. ``prices`` is a file with what
@@ -123,6 +127,8 @@ def record(
     arguments += rules(ignore, replace, redact)
     if shared:
         arguments.append("--shared")
+    if chance:
+        arguments.append("--chance" if chance is True else f"--chance={chance}")
     arguments += _budget(max_cost, prices)
     return Block(arguments, offline=False, settings=settings, hosts=hosts, exclude=exclude)
 

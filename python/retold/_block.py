@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, TypeVar
 
-from . import _catch, _inheritance
+from . import _catch, _chance, _inheritance
 from ._asked import Rewrite
 from ._catch import _clusters
 from ._errors import BlockError, OverBudget, ReplayMismatch, UnusedAnswers
@@ -72,6 +72,7 @@ class Block:
         self._session: Session | None = None
         self._run: Run | None = None
         self._folder: ScratchFolder | None = None
+        self._chance: _chance.Chance | None = None
         #: The block of the process that started this one.
         self._outer: Session | None = None
 
@@ -96,6 +97,8 @@ class Block:
                 print(_unfinished(self._arguments, server.address.unfinished), file=sys.stderr)
             _catch.install()
             activate(session)
+            if server.address.chance is not None:
+                self._chance = _chance.install(server.address.chance)
         if self._settings is not None:
             try:
                 self._run.fact("settings", self._settings, lane="settings")
@@ -113,6 +116,9 @@ class Block:
         self._server = self._session = self._run = None
         session.has_ended = True
         session.connections.close()
+        if self._chance is not None:
+            _chance.remove(self._chance)
+            self._chance = None
         activate(self._outer)
         session.collect()
         folder.cleanup()
@@ -166,7 +172,7 @@ class Block:
     def _copy(self) -> Block:
         """A block of its own for each call of a decorated function."""
         other = copy.copy(self)
-        other._server = other._session = other._run = other._folder = other._outer = None
+        other._server = other._session = other._run = other._folder = other._chance = other._outer = None
         return other
 
     def __call__(self, function: F) -> F:

@@ -62,7 +62,7 @@ def write(session: Session) -> None:
 
 def join_block(folder: str) -> None:
     """Makes this process, which has just begun, a part of the block that wrote the folder."""
-    from . import _catch
+    from . import _catch, _chance
     from ._session import activate
 
     before = json.loads(os.environ.pop(_BEFORE, "null"))
@@ -79,6 +79,7 @@ def join_block(folder: str) -> None:
                 os.environ.pop(name, None)
     _catch.install()
     activate(session)
+    _chance.start(folder)
 
 
 def environment(session: Session, given: Mapping[Any, Any]) -> dict[str, str]:

@@ -36,6 +36,8 @@ class Address:
     #: What child processes find in their environment, and what they do not.
     environment: dict[str, str] = field(repr=False)
     unset: tuple[str, ...]
+    #: The seed of the program's own draws, if they are the run's.
+    chance: str | None
     #: An earlier run of the same name that is not finished.
     unfinished: str | None
 
@@ -72,6 +74,7 @@ class Server:
             paths=tuple(greeting["paths"]),
             environment=greeting["environment"],
             unset=tuple(greeting["unset"]),
+            chance=greeting["chance"],
             unfinished=greeting["unfinished"],
         )
 

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from . import _inheritance
 from ._asked import Asked, Rewrite
+from ._chance import _stack
 from ._context import call_headers, current_call, note_asked
 from ._errors import NotCaught, ReportError
 from ._exchange import Connections
@@ -159,6 +160,8 @@ class Session:
             (ORIGIN, origin(scheme, host, port)),
         ]
         note_asked()
+        if self.offline and self.server.chance is not None:
+            told.append((_stack.HEADER, _stack.stack()))
         return told + call_headers()
 
     def report(self, kind: str, what: dict[str, Any]) -> dict[str, Any]:

@@ -115,6 +115,7 @@ pub(crate) fn collect(
     let urls: BTreeMap<_, _> =
         urls.map(|(name, url)| (name.clone(), rules.redact_text(url))).collect();
     let settings = ProgramSettings {
+        chance: None,
         command: Vec::new(),
         intercept: None,
         imported: Some(ImportSource { files, format: format.to_owned(), urls: urls.clone() }),

@@ -164,7 +164,7 @@ pub(crate) async fn answer(
                 rejection(dialect, 500, "retold_error", "retold lost this request: this is a bug")
             })
         }
-        ReplayTurn::Nothing => missing(&session, &asked).await,
+        ReplayTurn::Nothing => missing(&session, &asked, incoming.stack()).await,
     }
 }
 
@@ -243,14 +243,18 @@ fn unaffordable(session: &Session, asked: &WireRequest, over: OverBudget) -> Res
 }
 
 /// A request that is not recorded.
-async fn missing(session: &Arc<Session>, asked: &WireRequest) -> Response<Outgoing> {
+async fn missing(
+    session: &Arc<Session>,
+    asked: &WireRequest,
+    stack: Option<String>,
+) -> Response<Outgoing> {
     if asked.request.tool().is_none()
         && let Some(place) = session.queue.shared_answer(&asked.key)
     {
         return play::send_shared(session, asked, place).await;
     }
     let not_compared = || miss_of(session, asked, Why::NotCompared);
-    let miss = if session.counts.compares_a_miss() {
+    let mut miss = if session.counts.compares_a_miss() {
         let (session, asked) = (session.clone(), asked.clone());
         let compared = tokio::task::spawn_blocking(move || {
             let is_used_up = |key: &Key| session.queue.is_used_up(key);
@@ -261,6 +265,8 @@ async fn missing(session: &Arc<Session>, asked: &WireRequest) -> Response<Outgoi
     } else {
         not_compared()
     };
+    miss.is_chance_recorded = session.is_chance_recorded;
+    miss.stack = stack;
     let said = format!("retold replay: {miss}");
     session.counts.add_miss(miss);
     rejection(asked.dialect, 404, "retold_not_recorded", &said)
@@ -272,6 +278,9 @@ fn miss_of(session: &Session, asked: &WireRequest, why: Why) -> NearestMatch {
         call: asked.key.call.clone(),
         asked: asked.request_line(),
         why,
+        look: None,
+        is_chance_recorded: false,
+        stack: None,
         rules: String::new(),
         lacks_key: session.rules.lacks_key().map(str::to_owned),
     }

@@ -20,6 +20,9 @@ pub const CALL: &str = "x-retold-call";
 /// The labels of a request's call, as a JSON object of texts in ASCII; not forwarded.
 pub(crate) const LABELS: &str = "x-retold-labels";
 
+/// Where in its program a request was made, in a replay: a Python process that draws from the run says so.
+const STACK: &str = "x-retold-stack";
+
 /// A request as it arrived.
 #[derive(Debug, Clone)]
 pub struct Incoming {
@@ -86,6 +89,11 @@ impl Incoming {
             }
         }
         (bare, masks.with_credentials(&found))
+    }
+
+    /// Where in its program it was made, if the program says so.
+    pub(crate) fn stack(&self) -> Option<String> {
+        self.headers.get(STACK)?.to_str().ok().map(str::to_owned)
     }
 
     /// Whether its answer costs nothing, so that it is not received for a client that has left: all but POST, and JSON-RPC, as MCP has it.

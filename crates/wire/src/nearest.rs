@@ -10,6 +10,7 @@ use retold::prompt::Request;
 use serde_json::{Value, json};
 
 use crate::body_differences::{BodyDifferences, FieldDifference, excerpts, shown_body};
+use crate::chance_look::ChanceLook;
 use crate::equivalents::number_ids;
 use crate::field_names::named_path;
 use crate::key::Key;
@@ -40,6 +41,9 @@ pub(crate) fn nearest(
         call: call.clone(),
         asked: asked.request_line(),
         why,
+        look: None,
+        is_chance_recorded: false,
+        stack: None,
         rules: rules.summary(),
         lacks_key: rules.lacks_key().map(str::to_owned),
     };
@@ -57,8 +61,8 @@ pub(crate) fn nearest(
         number_ids(asked.dialect, &mut body);
         Ok::<_, LogError>(shown_body(request.api(), body))
     };
-    let now = compared(&asked.request)?;
-    let texts = Texts::new(&now);
+    let body = compared(&asked.request)?;
+    let texts = Texts::new(&body);
     let mut equal = KnownRequest { request: Seq(0), samples: 0, is_tried: false };
     let mut best: Option<(Score, Candidate<'_>)> = None;
     // Those of the same call first, then those of the same form.
@@ -72,7 +76,7 @@ pub(crate) fn nearest(
             continue;
         }
         let recorded = compared(&request)?;
-        let found = BodyDifferences::between(&recorded, &now);
+        let found = BodyDifferences::between(&recorded, &body);
         let form = usize::from(!alike(other, &call));
         let common = texts.equal_to(&recorded) + found.common;
         let is_served = is_used_up(&Key { call: other.clone(), prompt: rules.key(&request)? });
@@ -104,8 +108,13 @@ pub(crate) fn nearest(
         true => volatile::options((&request, &asked.request), &found.first, rules),
         false => Vec::new(),
     };
+    // What looks like ids or times has its own advice.
+    let look = match options.is_empty() && alike(other, &call) {
+        true => ChanceLook::of(&compared(&request)?, &body, &found),
+        false => None,
+    };
     let (recorded, now) = excerpts(recorded.as_ref(), now.as_ref());
-    Ok(miss(Why::Differs {
+    let differs = Why::Differs {
         nearest: known.request,
         call: other.clone(),
         field: named_path(&asked.request, path).join("."),
@@ -113,7 +122,8 @@ pub(crate) fn nearest(
         recorded,
         now,
         options,
-    }))
+    };
+    Ok(NearestMatch { look, ..miss(differs) })
 }
 
 /// A recorded request, and how it differs from the one that is looked for.

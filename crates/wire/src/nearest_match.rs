@@ -5,11 +5,16 @@ use std::fmt;
 use retold::escaping::printable;
 use retold::id::{CallPath, Seq};
 
+use crate::chance_look::ChanceLook;
+
 /// The longest name of a call or a field, in characters.
 const LONGEST: usize = 100;
 
 /// The longest options that are shown, in characters.
 const LONGEST_OPTIONS: usize = 1000;
+
+/// The longest stack that is shown, in characters.
+const LONGEST_STACK: usize = 500;
 
 /// A request that is not recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +25,12 @@ pub struct NearestMatch {
     pub asked: String,
     /// Why there is nothing for it.
     pub why: Why,
+    /// What the difference looks like, where it looks like chance.
+    pub look: Option<ChanceLook>,
+    /// Whether the draws of the run are recorded.
+    pub is_chance_recorded: bool,
+    /// Where in the program it was made, if the program says so: the innermost place first.
+    pub stack: Option<String>,
     /// The rules under which it was compared, if there are any.
     pub rules: String,
     /// If the key of the run's redactions is not known: where it was looked for.
@@ -119,6 +130,12 @@ impl fmt::Display for NearestMatch {
                     )?;
                 }
             }
+        }
+        if let Some(look) = self.look {
+            write!(f, "\n{}", look.advice(self.is_chance_recorded))?;
+        }
+        if let Some(stack) = &self.stack {
+            write!(f, "\nasked at {}", printable(stack, LONGEST_STACK))?;
         }
         if !self.rules.is_empty() {
             write!(f, "\ncompared under the run's rules: {}", printable(&self.rules, 500))?;

@@ -66,6 +66,8 @@ pub struct SessionSetup {
     pub budget: Budget,
     /// Whether one answer serves all requests that are equal.
     pub shared: bool,
+    /// Whether the draws of the program are recorded.
+    pub is_chance_recorded: bool,
     /// Whether requests that can be answered by batch are held for one.
     pub holds: bool,
     /// How fast recorded streams are sent.
@@ -86,6 +88,7 @@ pub struct Session {
     /// The most that the requests may cost, and what they have cost.
     pub budget: Budget,
     pub(crate) pace: Pace,
+    pub(crate) is_chance_recorded: bool,
     /// The requests that are held for a batch; `None` if all are asked at once.
     pub(crate) held: Option<HeldRequests>,
     /// The exchanges that are under way.
@@ -126,6 +129,7 @@ impl Session {
             upstreams,
             budget,
             shared,
+            is_chance_recorded,
             holds,
             pace,
             longest_body,
@@ -148,6 +152,7 @@ impl Session {
             upstreams,
             budget,
             pace,
+            is_chance_recorded,
             held: holds.then(HeldRequests::default),
             work: Arc::default(),
             given: Mutex::default(),

@@ -39,6 +39,9 @@ impl SessionCounts {
     /// Counts a request that is not recorded.
     pub(crate) fn add_miss(&self, miss: NearestMatch) {
         self.change(|summary| {
+            // What follows from the first difference may look like anything.
+            let look = miss.look.filter(|_| summary.misses.is_empty());
+            let miss = NearestMatch { look, ..miss };
             summary.missed += 1;
             if summary.misses.len() < MISSES_COMPARED {
                 summary.misses.push(miss);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::chance_setting::RecordedChance;
 use crate::rules::RecordedRules;
 
 /// The experiment name of runs that were recorded from a program.
@@ -16,6 +17,9 @@ pub const MASK: &str = "[key]";
 /// that is asked: both are named again whenever the run is replayed or continued.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramSettings {
+    /// The seed of the program's own draws, if they are the run's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chance: Option<RecordedChance>,
     /// The command, to be shown; without keys.
     pub command: Vec<String>,
     /// Where the run was imported from, if it was.

@@ -6,12 +6,12 @@ that all its requests pass. Only transports that open connections are patched, n
 
 from __future__ import annotations
 
-import importlib.abc
-import importlib.machinery
+import functools
 import sys
 from collections.abc import Callable
 from types import ModuleType
 
+from .._chance._imports import Waiting, is_imported
 from . import (
     _aiohttp,
     _agents,
@@ -80,49 +80,17 @@ def install_tools() -> None:
 
 
 def _install(patches: dict[str, Callable[[ModuleType], None]]) -> None:
-    _wanted.update(patches)
-    for name, patch in patches.items():
-        module = sys.modules.get(name)
-        # A module that is being imported has no classes yet.
-        if module is not None and not _is_being_imported(module):
-            _apply(name, module, patch)
-    if not any(isinstance(finder, _Waiting) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Waiting())
+    new = {name: functools.partial(_apply, name) for name in patches if name not in _wanted}
+    if new:
+        _wanted.update(new)
+        Waiting(new).begin()
+    # One may have been imported by another thread when the first block began.
+    for name in patches:
+        if is_imported(name):
+            _apply(name, sys.modules[name])
 
 
-def _is_being_imported(module: ModuleType) -> bool:
-    spec = getattr(module, "__spec__", None)
-    return bool(getattr(spec, "_initializing", False))
-
-
-def _apply(name: str, module: ModuleType, patch: Callable[[ModuleType], None]) -> None:
+def _apply(name: str, module: ModuleType) -> None:
     if name not in _done:
-        patch(module)
+        _PATCHES[name](module)
         _done.add(name)
-
-
-class _Waiting(importlib.abc.MetaPathFinder):
-    """Finds the libraries as all others would, and patches them when they are loaded."""
-
-    def find_spec(self, fullname, path=None, target=None):  # type: ignore[no-untyped-def]
-        if fullname not in _wanted or fullname in _done:
-            return None
-        spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
-        if spec is not None and spec.loader is not None:
-            spec.loader = _Loader(spec.loader, fullname)
-        return spec
-
-
-class _Loader(importlib.abc.Loader):
-    def __init__(self, inner: importlib.abc.Loader, name: str) -> None:
-        self._inner, self._name = inner, name
-
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
-        return self._inner.create_module(spec)
-
-    def exec_module(self, module: ModuleType) -> None:
-        self._inner.exec_module(module)
-        _apply(self._name, module, _PATCHES[self._name])
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._inner, name)

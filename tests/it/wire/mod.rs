@@ -6,6 +6,7 @@ mod apis;
 mod before_files;
 mod body_urls;
 mod budgets;
+mod chance;
 mod commands;
 mod crowds;
 mod curl;

@@ -7,7 +7,7 @@ use crate::global::Global;
 use crate::limits::BudgetArgs;
 use crate::runs::continuation;
 use crate::runs::program::{
-    self, Destinations, InterceptArgs, LayerArgs, Layers, MatchingArgs, ProcessArgs,
+    self, ChanceArg, Destinations, InterceptArgs, LayerArgs, Layers, MatchingArgs, ProcessArgs,
     ProgramCommand, ProgramRecording, ProgramResumption, RulesArgs, needs_command,
 };
 use crate::select;
@@ -61,6 +61,12 @@ pub(crate) struct Args {
     rules: RulesArgs,
     #[command(flatten)]
     intercept: InterceptArgs,
+    /// Record the seed of the program's own draws, from which a replay, `record --resume` and `fork` draw again: of
+    /// Python's `random` and `numpy.random`, and with `uuid` also of `uuid4`. Each task, thread and process has a stream of
+    /// its own. A seed in the program wins; `secrets`, `os.urandom` and TLS are left alone.
+    #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "draws", conflicts_with = "resume")]
+    chance: Option<ChanceArg>,
     /// The largest size of the log file in bytes; the program then gets errors.
     #[arg(long, value_name = "BYTES")]
     log_limit: Option<u64>,
@@ -92,6 +98,7 @@ pub(crate) fn run(args: Args, global: &Global) -> Result<Status, CliError> {
         upstreams,
         rules,
         intercept,
+        chance,
         log_limit,
         progress,
         hide_command: is_hidden,
@@ -124,8 +131,17 @@ pub(crate) fn run(args: Args, global: &Global) -> Result<Status, CliError> {
     }
     let command = with_progress(command);
     let layers = Layers::from(&layers);
-    let recording =
-        ProgramRecording { name, plan, destinations, rules, log_limit, budget, command, layers };
+    let recording = ProgramRecording {
+        name,
+        plan,
+        destinations,
+        rules,
+        log_limit,
+        chance,
+        budget,
+        command,
+        layers,
+    };
     program::record(recording, global)
 }
 

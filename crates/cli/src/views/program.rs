@@ -17,8 +17,8 @@ pub(crate) fn report(started: &RunStarted) -> Report {
     let Ok(settings) = serde_json::from_value::<ProgramSettings>(started.settings.clone()) else {
         return Report::default();
     };
-    let ProgramSettings { command, imported, intercept, name, rules, shared, upstreams, urls } =
-        &settings;
+    let ProgramSettings { chance, command, imported, intercept, name, rules, .. } = &settings;
+    let ProgramSettings { shared, upstreams, urls, .. } = &settings;
     let mut text = String::new();
     // Writing to a string cannot fail.
     match imported {
@@ -48,6 +48,11 @@ pub(crate) fn report(started: &RunStarted) -> Report {
             false => format!("known providers, {}", printable(&hosts.join(", "), 500)),
         };
         let _ = writeln!(text, "intercepted: {hosts}");
+    }
+    if let Some(chance) = chance {
+        let drawn =
+            if chance.uuid { "random, numpy.random and uuid4" } else { "random and numpy.random" };
+        let _ = writeln!(text, "chance: {drawn} draw from the run's seed");
     }
     for field in &rules.ignore {
         let _ = writeln!(text, "ignored in keys: {}", printable(field, 200));

@@ -8,6 +8,7 @@ use super::args::{
     InterceptArgs, MatchingArgs, Playing, PlayingArgs, ProgramCommand, ProgramProcess, RulesArgs,
     flags,
 };
+use super::chance::ChanceArg;
 use super::destinations::{Destinations, ProgramDestinations, UnnamedServers};
 use super::layers::{Layers, settle_layer};
 use super::recorded::{added_settings, first_event, recorder_error, settings_of};
@@ -41,6 +42,7 @@ pub(crate) struct ProgramRecording {
     pub(crate) destinations: Destinations,
     pub(crate) rules: RulesArgs,
     pub(crate) log_limit: Option<u64>,
+    pub(crate) chance: Option<ChanceArg>,
     pub(crate) budget: BudgetArgs,
     pub(crate) command: ProgramCommand,
     pub(crate) layers: Layers,
@@ -54,6 +56,7 @@ pub(crate) fn record(recording: ProgramRecording, global: &Global) -> Result<Sta
         destinations,
         rules,
         log_limit,
+        chance,
         budget: budget_args,
         command,
         layers,
@@ -87,6 +90,7 @@ pub(crate) fn record(recording: ProgramRecording, global: &Global) -> Result<Sta
     }
     let run = new_run_id()?;
     let settings = ProgramSettings {
+        chance: chance.map(ChanceArg::recorded).transpose()?,
         command: words_to_record(&command, &rules),
         imported: None,
         intercept: hosts.as_ref().map(|hosts| hosts.keys().cloned().collect()),
@@ -377,6 +381,7 @@ pub(crate) fn fork(
     let forked = ForkedFrom { before, retry_failed, run: parent, without };
     let samples = Samples::to_fork(&log, forked, &rules)?;
     let settings = ProgramSettings {
+        chance: settings.chance,
         command: words_to_record(&command, &rules),
         imported: None,
         intercept: hosts.as_ref().map(|hosts| hosts.keys().cloned().collect()),

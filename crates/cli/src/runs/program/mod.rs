@@ -2,6 +2,7 @@
 
 mod args;
 mod authorities;
+mod chance;
 mod child;
 mod commands;
 mod descendants;
@@ -16,15 +17,16 @@ mod passing;
 mod progress_line;
 mod proxy;
 mod proxy_runs;
+mod python_folder;
 mod recorded;
 mod running;
 mod said;
-mod tools;
 
 pub(crate) use args::{
     InterceptArgs, MatchingArgs, PaceArg, Playing, PlayingArgs, ProcessArgs, ProgramCommand,
     RulesArgs,
 };
+pub(crate) use chance::ChanceArg;
 pub(crate) use child::found_in_path;
 pub(crate) use commands::{
     ProgramFork, ProgramRecording, ProgramResumption, fork, record, replay, resume,

@@ -36,6 +36,8 @@ struct LibraryGreeting<'a> {
     paths: Vec<&'static str>,
     /// The variables in the environment of its own child processes.
     environment: BTreeMap<String, String>,
+    /// The seed of its own draws, as a process has it in a variable, if they are the run's.
+    chance: Option<String>,
     /// The variables to remove from that environment.
     unset: Vec<String>,
 }
@@ -61,6 +63,7 @@ impl Parent {
         secret: &Secret,
         bases: &[(String, String)],
         environment: EnvironmentChanges,
+        chance: Option<String>,
     ) -> Result<Self, CliError> {
         let EnvironmentChanges { set, unset } = environment;
         let text =
@@ -74,6 +77,7 @@ impl Parent {
             hosts: providers::hosts().collect(),
             paths: providers::paths().collect(),
             environment: set.into_iter().filter_map(text).collect(),
+            chance,
             unset,
         })?;
         let (said, heard) = oneshot::channel();

@@ -178,6 +178,7 @@ impl ProxyRuns {
             upstreams,
             budget: Budget::unlimited(),
             shared: settings.shared || self.shared,
+            is_chance_recorded: settings.chance.is_some(),
             holds: false,
             pace: self.playing.pace,
             longest_body: longest_body()?,
@@ -257,6 +258,7 @@ impl ProxyRuns {
         new_run_name(name).map_err(unusable)?;
         nameable(Some(name), &self.rules)?;
         let settings = ProgramSettings {
+            chance: None,
             command: Vec::new(),
             imported: None,
             intercept: None,

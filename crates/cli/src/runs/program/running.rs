@@ -13,9 +13,9 @@ use super::longest_body::longest_body;
 use super::parent::{self, Parent};
 use super::passing::{self, ProxyUse};
 use super::progress_line::ProgressLine;
+use super::python_folder::PythonFolder;
 use super::recorded::{model, recorder_error};
 use super::said::{self, EndedProgram, ProgramOutcome};
-use super::tools::ToolFolder;
 use super::{child, descendants, keys};
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
@@ -153,13 +153,12 @@ impl Program {
         let mut set = environment::of_program(address, &secret, &served, replay);
         set.extend(proxied.variables(&secret.proxy_url(address)));
         set.extend(authorities.iter().flat_map(Authorities::variables));
-        // Its folder is gone when this function returns, too.
-        let tools = match command.process {
-            ProgramProcess::Child => Some(ToolFolder::write()?),
-            // Its library records its tools.
+        // A library gives both to its own process, and to the children of that.
+        let python = match command.process {
+            ProgramProcess::Child => Some(PythonFolder::write(settings.chance.as_ref(), replay)?),
             ProgramProcess::Parent => None,
         };
-        set.extend(tools.iter().map(ToolFolder::variable));
+        set.extend(python.iter().flat_map(PythonFolder::variables));
         let environment = EnvironmentChanges { set, unset };
         // A program that cannot be started leaves no run, and is not heard before there is one.
         let recorder = match writing {
@@ -197,6 +196,7 @@ impl Program {
             upstreams,
             budget,
             shared,
+            is_chance_recorded: settings.chance.is_some(),
             holds: gather.is_some(),
             pace,
             longest_body: longest_body()?,
@@ -220,8 +220,9 @@ impl Program {
                 RunningProgram::Child(child::start(&command.words, environment)?)
             }
             ProgramProcess::Parent => {
+                let chance = settings.chance.as_ref().map(|it| it.variable(replay));
                 let greeted =
-                    Parent::greet((run, unfinished), address, &secret, &bases, environment);
+                    Parent::greet((run, unfinished), address, &secret, &bases, environment, chance);
                 RunningProgram::Parent(greeted?)
             }
         };
@@ -296,6 +297,7 @@ impl Program {
             reported,
             was_seen,
             outliving,
+            chanced: python.as_ref().and_then(PythonFolder::processes_with_chance),
             settings,
             flags,
         };

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::{descendants, next, passing};
+use super::{chance, descendants, next, passing};
 use crate::again::spell_commands;
 use crate::error::write_err;
 use crate::global::Global;
@@ -14,8 +14,8 @@ use retold::id::RunId;
 use retold::members::Members;
 use retold::run::OverBudget;
 use retold_wire::{
-    ConnectionReport, DepartureSummary, NearestMatch, ProgramSettings, SessionSummary, ToolSummary,
-    Why,
+    ChanceLook, ConnectionReport, DepartureSummary, NearestMatch, ProgramSettings, SessionSummary,
+    ToolSummary, Why,
 };
 
 /// How many misses are printed.
@@ -42,6 +42,8 @@ pub(super) struct EndedProgram<'a> {
     pub(super) was_seen: bool,
     /// The processes that the program has started and that still run.
     pub(super) outliving: &'a [String],
+    /// The number of Python processes that took the chance of the run, if it has one.
+    pub(super) chanced: Option<usize>,
     pub(super) settings: &'a ProgramSettings,
     /// The options of this command that the next one needs, too.
     pub(super) flags: &'a [String],
@@ -64,6 +66,9 @@ fn ended_object(ended: &EndedProgram<'_>) -> Value {
     let mut object = object(ended.run, ended.summary);
     object.set("still_running", json!(ended.outliving));
     object.set("connections", passing::object(ended.reported));
+    if let Some(chanced) = ended.chanced {
+        object.set("chance", json!({"processes": chanced}));
+    }
     object.set("exit_code", json!(ended.code));
     object.set("finished", json!(ended.done == ProgramOutcome::Recorded { finished: true }));
     object
@@ -113,6 +118,7 @@ fn miss_object(miss: &NearestMatch) -> Value {
     };
     json!({
         "call": miss.call, "asked": miss.asked, "field": field, "fields": fields, "recorded": recorded, "now": now,
+        "looks_like": miss.look.map(ChanceLook::as_str), "stack": miss.stack,
         "report": miss.to_string(),
     })
 }
@@ -382,6 +388,9 @@ fn text(ended: &EndedProgram<'_>) -> String {
         );
     }
     text.push_str(&descendants::warning(ended.outliving));
+    if ended.chanced == Some(0) {
+        text.push_str(chance::UNREACHED);
+    }
     // Recorded calls that were not asked now are reported already.
     if !was_seen && matches!(done, ProgramOutcome::Recorded { .. }) {
         text.push_str("warning: the program made no request that retold could see");

@@ -1,0 +1,70 @@
+"""The chance of a process: its places, and what was changed for it."""
+
+from __future__ import annotations
+
+import contextvars
+import sys
+from types import ModuleType
+from typing import Any, Callable, List, Optional, Tuple
+
+from ._place import Place
+
+#: What a setting has after its seed: whether `uuid4` is the run's, too, and whether the run is replayed.
+_UUID, _REPLAY = "uuid", "replay"
+
+
+class Chance:
+    """The seed of a process in a run, and its places."""
+
+    def __init__(self, setting: str, seed: Optional[bytes] = None, folder: Optional[str] = None) -> None:
+        given, *words = setting.split("+")
+        #: As it is handed on: the seed of the run, and words.
+        self.setting, self._words = setting, words
+        self.has_uuid, self.is_replay = _UUID in words, _REPLAY in words
+        #: Where Python processes that begin find this package; `None` if whoever has installed it sees to that.
+        self.folder = folder
+        self.root = Place(bytes.fromhex(given) if seed is None else seed)
+        #: That of the process before this one.
+        self.outer: Optional[Chance] = None
+        #: One for each: a task that outlives a block has no place in the next.
+        self.here: contextvars.ContextVar[Place] = contextvars.ContextVar("retold_place", default=self.root)
+        self._undo: List[Callable[[], None]] = []
+
+    def setting_of(self, seed: bytes) -> str:
+        """The setting of a process with another seed."""
+        return "+".join([seed.hex(), *self._words])
+
+    def become(self, seed: bytes) -> None:
+        """Makes the process, and whatever runs in it now, the one at a place."""
+        self.root.become(seed)
+        self.here.set(self.root)
+
+    def when_undone(self, undo: Callable[[], None]) -> None:
+        """Notes what takes a change back."""
+        self._undo.append(undo)
+
+    def undo(self) -> None:
+        """Takes back all changes, the last one first."""
+        while self._undo:
+            self._undo.pop()()
+
+    def put(self, owner: Any, name: str, value: Any) -> None:
+        """Replaces an attribute."""
+        before = vars(owner)[name]
+        setattr(owner, name, value)
+        self.when_undone(lambda: setattr(owner, name, before))
+
+    def put_everywhere(self, pairs: List[Tuple[Any, Any]]) -> None:
+        """Replaces objects in all modules, because some have imported them by name."""
+        _replace(pairs)
+        self.when_undone(lambda: _replace([(new, old) for old, new in pairs]))
+
+
+def _replace(pairs: List[Tuple[Any, Any]]) -> None:
+    table = {id(old): new for old, new in pairs}
+    for module in list(sys.modules.values()):
+        if isinstance(module, ModuleType):
+            names = vars(module)
+            for name, value in list(names.items()):
+                if id(value) in table:
+                    names[name] = table[id(value)]

@@ -1,0 +1,91 @@
+"""The places of what is handed to pools of processes: those of the code that hands it, whichever process has it done."""
+
+from __future__ import annotations
+
+import functools
+from types import ModuleType
+from typing import Any, Callable, Iterable
+
+from ._chance import Chance
+from ._place import Place, digest, name_of
+
+
+class Errand:
+    """A function that is called at the place of whoever handed it to a pool."""
+
+    def __init__(self, setting: str, seed: bytes, function: Callable[..., Any]) -> None:
+        self._setting, self._seed, self._function = setting, seed, function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._call(self._seed, self._function, *args, **kwargs)
+
+    def _call(self, seed: bytes, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        from . import join
+
+        chance = join(self._setting)
+        before = chance.here.set(Place(seed))
+        try:
+            return function(*args, **kwargs)
+        finally:
+            chance.here.reset(before)
+
+
+class EachErrand(Errand):
+    """A function that is called for each of many items, which come with their numbers."""
+
+    def __call__(self, numbered: Any) -> Any:
+        number, item = numbered
+        return self._call(digest(self._seed, number), self._function, item)
+
+
+class EachStarErrand(Errand):
+    """The same, where an item has all arguments."""
+
+    def __call__(self, number: int, *args: Any) -> Any:
+        return self._call(digest(self._seed, number), self._function, *args)
+
+
+def patch_executor(process: ModuleType, chance: Chance) -> None:
+    """Patches an executor as `concurrent.futures` has it."""
+    submit = process.ProcessPoolExecutor.submit
+
+    @functools.wraps(submit)
+    def submit_at(self: Any, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        seed = chance.here.get().next_seed("call", name_of(fn))
+        return submit(self, Errand(chance.setting, seed, fn), *args, **kwargs)
+
+    chance.put(process.ProcessPoolExecutor, "submit", submit_at)
+
+
+def patch_pool(pool: ModuleType, chance: Chance) -> None:
+    """Patches a pool as `multiprocessing` has it; pools of threads are subclasses."""
+    apply, each = pool.Pool.apply_async, pool.Pool._map_async
+
+    @functools.wraps(apply)
+    def apply_at(self: Any, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        seed = chance.here.get().next_seed("call", name_of(func))
+        return apply(self, Errand(chance.setting, seed, func), *args, **kwargs)
+
+    @functools.wraps(each)
+    def map_at(self: Any, func: Callable[..., Any], iterable: Iterable[Any], mapper: Any, *args: Any, **kwargs: Any) -> Any:
+        seed = chance.here.get().next_seed("call", name_of(func))
+        if mapper.__name__ == "starmapstar":
+            star = EachStarErrand(chance.setting, seed, func)
+            return each(self, star, [(n, *item) for n, item in enumerate(iterable)], mapper, *args, **kwargs)
+        return each(self, EachErrand(chance.setting, seed, func), list(enumerate(iterable)), mapper, *args, **kwargs)
+
+    def lazily(name: str) -> None:
+        begin = getattr(pool.Pool, name)
+
+        @functools.wraps(begin)
+        def begin_at(self: Any, func: Callable[..., Any], iterable: Iterable[Any], *args: Any, **kwargs: Any) -> Any:
+            seed = chance.here.get().next_seed("call", name_of(func))
+            return begin(self, EachErrand(chance.setting, seed, func), enumerate(iterable), *args, **kwargs)
+
+        chance.put(pool.Pool, name, begin_at)
+
+    chance.put(pool.Pool, "apply_async", apply_at)
+    chance.put(pool.Pool, "_map_async", map_at)
+    lazily("imap")
+    lazily("imap_unordered")
+

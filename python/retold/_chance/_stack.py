@@ -1,0 +1,96 @@
+"""Where in the program a request is made: in a replay, each request says so, because the first difference is told with it."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from types import CodeType, ModuleType
+from typing import Any, Dict
+from urllib.parse import urlsplit
+
+from ._chance import Chance
+
+HEADER = "X-Retold-Stack"
+
+#: How many places are told, and how many characters of them.
+_MOST, _LONGEST = 4, 400
+
+#: Where the code is that the program does not have written.
+_FOREIGN = (os.path.dirname(os.__file__), os.path.dirname(__file__), "<")
+_INSTALLED = ("site-packages", "dist-packages")
+
+#: Whether code is the program's own.
+_known: Dict[CodeType, bool] = {}
+
+
+def stack() -> str:
+    """The places in the program's own code that are under way, the innermost first, in ASCII."""
+    found = []
+    frame = sys._getframe(1)
+    while frame is not None and len(found) < _MOST:
+        code = frame.f_code
+        is_own = _known.get(code)
+        if is_own is None:
+            file = code.co_filename
+            is_own = not file.startswith(_FOREIGN) and not any(it in file for it in _INSTALLED)
+            is_own = _known[code] = is_own and frame.f_globals.get("__package__") != "retold"
+        if is_own:
+            found.append(f"{os.path.basename(code.co_filename)}:{frame.f_lineno} in {code.co_name}")
+        frame = frame.f_back  # type: ignore[assignment]
+    return " < ".join(found)[:_LONGEST].encode("ascii", "backslashreplace").decode()
+
+
+def is_ours(host: Any, port: Any) -> bool:
+    """Whether a server is retold."""
+    parts = urlsplit(os.environ.get("RETOLD_URL", ""))
+    host = host.decode("ascii", "replace") if isinstance(host, bytes) else host
+    return parts.port is not None and (host, port) == (parts.hostname, parts.port)
+
+
+def patch_http_client(client: ModuleType, chance: Chance) -> None:
+    """Patches the connections of `http.client`, which requests and urllib3 use."""
+    end = client.HTTPConnection.endheaders
+
+    @functools.wraps(end)
+    def endheaders(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if is_ours(self.host, self.port):
+            self.putheader(HEADER, stack())
+        return end(self, *args, **kwargs)
+
+    chance.put(client.HTTPConnection, "endheaders", endheaders)
+
+
+def patch_httpcore(httpcore: ModuleType, chance: Chance) -> None:
+    """Patches the requests of httpcore, which httpx makes."""
+    begin = httpcore.Request.__init__
+
+    @functools.wraps(begin)
+    def begin_told(self: Any, *args: Any, **kwargs: Any) -> None:
+        begin(self, *args, **kwargs)
+        if is_ours(self.url.host, self.url.port):
+            self.headers = [*self.headers, (HEADER.encode(), stack().encode())]
+
+    chance.put(httpcore.Request, "__init__", begin_told)
+
+
+def patch_aiohttp(aiohttp: ModuleType, chance: Chance) -> None:
+    """Patches the requests of aiohttp."""
+    begin = aiohttp.ClientRequest.__init__
+
+    @functools.wraps(begin)
+    def begin_told(self: Any, *args: Any, **kwargs: Any) -> None:
+        begin(self, *args, **kwargs)
+        if is_ours(self.url.host, self.url.port):
+            self.headers[HEADER] = stack()
+
+    if "__init__" in vars(aiohttp.ClientRequest):
+        chance.put(aiohttp.ClientRequest, "__init__", begin_told)
+
+
+PATCHES = {
+    "http.client": patch_http_client,
+    "httpcore": patch_httpcore,
+    "httpcore2": patch_httpcore,
+    "aiohttp.client": patch_aiohttp,
+}

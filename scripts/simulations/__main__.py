@@ -1,0 +1,118 @@
+"""Simulations of others, as they are on PyPI: recorded with --chance, replayed five times, killed at three places and resumed.
+
+    scripts/simulations [NAME ..]
+
+Installs each into an environment of its own in target/simulations, and asks a model on this machine. RETOLD is the program to use, by
+default the one in target/debug. The exit code is 1 if a replay differs, or if anything was paid for twice.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from pathlib import Path
+
+from server import Model
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+TARGET = ROOT / "target" / "simulations"
+RETOLD = os.environ.get("RETOLD", str(ROOT / "target" / "debug" / "retold"))
+REPLAYS = 5
+
+#: What each needs, at the versions that were measured.
+SIMULATIONS = {
+    "concordia": ["gdm-concordia==2.4.0", "openai==3.57.0"],
+    "mesa_llm": ["mesa-llm==0.3.2"],
+    "ag2": ["ag2[openai]=="],
+}
+
+
+def main() -> int:
+    names = sys.argv[1:] or list(SIMULATIONS)
+    unknown = sorted(set(names) - set(SIMULATIONS))
+    if unknown:
+        print(f"there is no {', '.join(unknown)}: there are {', '.join(SIMULATIONS)}", file=sys.stderr)
+        return 2
+    return 0 if all([run(name) for name in names]) else 1
+
+
+def run(name: str) -> bool:
+    command = [str(installed(name)), str(HERE / f"{name}_study.py")]
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.monotonic()
+        model = Model()
+        first, recorded = retold(folder, model, ["record", "--chance"], command)
+        calls, seconds = sum(model.asked.values()), time.monotonic() - began
+        if first != 0:
+            print(f"{name}: the recording ended with {first}\n{recorded}")
+            return False
+        equal = sum(retold(folder, model, ["replay", "latest"], command) == (0, recorded) for _ in range(REPLAYS))
+        unseeded = 0
+        if equal == REPLAYS:
+            retold(folder, model, ["record"], command)
+            unseeded = sum(retold(folder, model, ["replay", "latest"], command)[0] == 0 for _ in range(2))
+        good = equal == REPLAYS
+        resumed = []
+        for place in (calls // 5, calls // 2, calls * 4 // 5):
+            paid, twice, again = killed(folder, command, max(place, 1))
+            resumed.append(f"at {place}: {paid} paid for, {twice} twice, replay {'equal' if again else 'DIFFERS'}")
+            good = good and twice == 0 and again
+        print(f"{name}: {calls} calls in {seconds:.1f} s; {equal} of {REPLAYS} replays equal, {unseeded} of 2 without --chance; killed {'; '.join(resumed)}", flush=True)
+        return good
+
+
+def killed(folder: str, command: list[str], place: int) -> tuple[int, int, bool]:
+    """Kills the program when so many requests were made, and resumes the run: what was paid for in all, what twice, and whether a
+    replay is equal."""
+    model = Model()
+    started = start(folder, model, ["record", "--chance"], command)
+
+    def kill(number: int) -> None:
+        if number == place:
+            # The program alone: retold receives what is under way.
+            subprocess.run(["pkill", "-KILL", "-P", str(started.pid)], check=False)
+
+    model.each = kill
+    started.communicate()
+    model.each = lambda number: None
+    code, resumed = retold(folder, model, ["record", "--resume", "latest"], command)
+    paid, twice = sum(model.asked.values()), sum(times - 1 for times in model.asked.values())
+    replayed = retold(folder, model, ["replay", "latest"], command)
+    return paid, twice, code == 0 and replayed == (0, resumed)
+
+
+def retold(folder: str, model: Model, words: list[str], command: list[str]) -> tuple[int, str]:
+    """The exit code of a command of retold, and what the program printed."""
+    started = start(folder, model, words, command)
+    out, err = started.communicate()
+    if started.returncode not in (0, -signal.SIGKILL, 137) and "-v" in os.environ.get("SIMULATIONS", ""):
+        print(err, file=sys.stderr)
+    return started.returncode, out
+
+
+def start(folder: str, model: Model, words: list[str], command: list[str]) -> subprocess.Popen[str]:
+    env = {**os.environ, "OPENAI_BASE_URL": model.url, "OPENAI_API_KEY": "sk-nobody", "HOME": folder}
+    words = [RETOLD, "--log", f"{folder}/log.db", *words, "--", *command]
+    return subprocess.Popen(words, env=env, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def installed(name: str) -> Path:
+    """The Python of an environment that has a simulation."""
+    place, wanted = TARGET / name, "\n".join(SIMULATIONS[name])
+    done = place / "installed.txt"
+    if not done.exists() or done.read_text() != wanted:
+        venv.create(place, clear=True, with_pip=True)
+        pip = [str(place / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*pip, *SIMULATIONS[name]], check=True)
+        done.write_text(wanted)
+    return place / "bin" / "python"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
