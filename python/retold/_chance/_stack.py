@@ -6,7 +6,7 @@ import functools
 import os
 import sys
 from types import CodeType, ModuleType
-from typing import Any, Dict
+from typing import Any, Dict, List
 from urllib.parse import urlsplit
 
 from ._chance import Chance
@@ -26,7 +26,7 @@ _known: Dict[CodeType, bool] = {}
 
 def stack() -> str:
     """The places in the program's own code that are under way, the innermost first, in ASCII."""
-    found = []
+    found: List[str] = []
     frame = sys._getframe(1)
     while frame is not None and len(found) < _MOST:
         code = frame.f_code
