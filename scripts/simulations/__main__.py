@@ -1,6 +1,6 @@
 """Simulations of others, as they are on PyPI: recorded with --chance, replayed five times, killed at three places and resumed.
 
-    scripts/simulations [NAME ..]
+    python3 scripts/simulations [NAME ..]
 
 Installs each into an environment of its own in target/simulations, and asks a model on this machine. RETOLD is the program to use, by
 default the one in target/debug. The exit code is 1 if a replay differs, or if anything was paid for twice.
@@ -8,6 +8,7 @@ default the one in target/debug. The exit code is 1 if a replay differs, or if a
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -27,7 +28,7 @@ REPLAYS = 5
 #: What each needs, at the versions that were measured.
 SIMULATIONS = {
     "concordia": ["gdm-concordia==2.4.0", "openai==3.57.0"],
-    "mesa_llm": ["mesa-llm==0.3.2"],
+    "mesa": ["mesa==3.5.1", "openai==3.57.0"],
     "ag2": ["ag2[openai]==0.9.10", "openai==3.57.0"],
 }
 
@@ -79,20 +80,29 @@ def killed(folder: str, command: list[str], place: int) -> tuple[int, int, bool]
     started.communicate()
     model.each = lambda number: None
     code, resumed = retold(folder, model, ["record", "--resume", "latest"], command)
-    paid, twice = sum(model.asked.values()), sum(times - 1 for times in model.asked.values())
-    replayed = retold(folder, model, ["replay", "latest"], command)
-    return paid, twice, code == 0 and replayed == (0, resumed)
+    paid = sum(model.asked.values())
+    replaying = start(folder, model, ["replay", "latest", "--json"], command)
+    out, told = replaying.communicate()
+    # A program may ask the same several times.
+    twice = paid - json.loads(told.rstrip().rpartition("\n")[2])["replayed"]
+    return paid, twice, (code, replaying.returncode, last_line(out)) == (0, 0, resumed)
 
 
 def retold(folder: str, model: Model, words: list[str], command: list[str]) -> tuple[int, str]:
     """The exit code of a command of retold, and the last line that the program printed: the digest of all that came out."""
     started = start(folder, model, words, command)
     out, _ = started.communicate()
-    return started.returncode, out.rstrip().rpartition("\n")[2]
+    return started.returncode, last_line(out)
+
+
+def last_line(text: str) -> str:
+    """The last line of a text."""
+    return text.rstrip().rpartition("\n")[2]
 
 
 def start(folder: str, model: Model, words: list[str], command: list[str]) -> subprocess.Popen[str]:
-    env = {**os.environ, "OPENAI_BASE_URL": model.url, "OPENAI_API_KEY": "sk-nobody", "HOME": folder}
+    own = {"OPENAI_BASE_URL": model.url, "OPENAI_API_KEY": "sk-nobody", "HOME": folder}
+    env = {**os.environ, **own}
     words = [RETOLD, "--log", f"{folder}/log.db", *words, "--", *command]
     return subprocess.Popen(words, env=env, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
