@@ -40,7 +40,8 @@ def stack() -> str:
             (own if whose == _OWN else installed).append(place)
         frame = frame.f_back
     # A thread that a library has started has nothing of the program in it: what began it says most.
-    return " < ".join(own or installed[-_MOST:])[:_LONGEST].encode("ascii", "backslashreplace").decode()
+    told = " < ".join(own or installed[-_MOST:]) or "no place of the program"
+    return told[:_LONGEST].encode("ascii", "backslashreplace").decode()
 
 
 def _whose(file: str, package: Any) -> int:
