@@ -4,11 +4,16 @@ import hashlib
 import random
 
 import numpy
+from concordia.agents import entity_agent
 from concordia.contrib.language_models.openai import gpt_model
 from concordia.prefabs.entity import basic
 from concordia.prefabs.game_master import dialogic, formative_memories_initializer
 from concordia.prefabs.simulation import generic as simulation
 from concordia.typing import prefab
+
+# Theirs to mend: `list(set(components))` has the order of addresses in memory, so that of two components which read and write
+# one memory, another comes first in each process. This keeps the order in which they were given.
+entity_agent.set = dict.fromkeys
 
 NAMES = ["Ada", "Bo", "Cy", "Dee", "Eli", "Fay", "Gus", "Hal", "Ida", "Jo"]
 

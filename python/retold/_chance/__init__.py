@@ -14,6 +14,8 @@ from typing import Callable, Dict, Optional
 from . import _draws, _imports, _numpy, _pools, _processes, _stack, _tasks
 from ._chance import Chance
 
+__all__ = ["Chance", "VARIABLE", "active", "enter", "install", "join", "remove", "start"]
+
 #: The variable with the seed of a process.
 VARIABLE = _processes.VARIABLE
 

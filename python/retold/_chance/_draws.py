@@ -81,7 +81,7 @@ def patch(random: ModuleType, chance: Chance) -> None:
     def seed_by_place(self: Any, a: Any = None, version: int = 2) -> None:
         if a is None:
             a = new_seed(chance, "generator", _getframe(1), vars(random))
-        return seed_plainly(self, a, version)
+        seed_plainly(self, a, version)
 
     pairs = [(random.seed, seed), (random.getstate, getstate), (random.setstate, setstate)]
     for name, value in list(vars(random).items()):

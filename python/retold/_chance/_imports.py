@@ -24,7 +24,7 @@ class Waiting:
     def begin(self) -> None:
         """Patches what is imported, and waits for the rest."""
         # Before the modules are looked at: another thread may import one.
-        sys.meta_path.insert(0, self)  # type: ignore[arg-type]
+        sys.meta_path.insert(0, self)
         for name in list(self._patches):
             if is_imported(name):
                 self._patches[name](sys.modules[name])

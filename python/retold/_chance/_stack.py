@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from types import CodeType, ModuleType
-from typing import Any, Dict
+from types import CodeType, FrameType, ModuleType
+from typing import Any, Dict, List, Optional
 from urllib.parse import urlsplit
 
 from ._chance import Chance
@@ -17,28 +17,40 @@ HEADER = "X-Retold-Stack"
 _MOST, _LONGEST = 4, 400
 
 #: Where the code is that the program does not have written.
-_FOREIGN = (os.path.dirname(os.__file__), os.path.dirname(__file__), "<")
-_INSTALLED = ("site-packages", "dist-packages")
+_FOREIGN = (os.path.dirname(os.__file__), "<")
+_SITES = ("site-packages", "dist-packages")
 
-#: Whether code is the program's own.
-_known: Dict[CodeType, bool] = {}
+#: Code is of Python or of retold, of a library that is installed, or the program's own.
+_NOBODYS, _INSTALLED, _OWN = range(3)
+_known: Dict[CodeType, int] = {}
 
 
 def stack() -> str:
     """The places in the program's own code that are under way, the innermost first, in ASCII."""
-    found = []
-    frame = sys._getframe(1)
-    while frame is not None and len(found) < _MOST:
+    own: List[str] = []
+    installed: List[str] = []
+    frame: Optional[FrameType] = sys._getframe(1)
+    while frame is not None and len(own) < _MOST:
         code = frame.f_code
-        is_own = _known.get(code)
-        if is_own is None:
-            file = code.co_filename
-            is_own = not file.startswith(_FOREIGN) and not any(it in file for it in _INSTALLED)
-            is_own = _known[code] = is_own and frame.f_globals.get("__package__") != "retold"
-        if is_own:
-            found.append(f"{os.path.basename(code.co_filename)}:{frame.f_lineno} in {code.co_name}")
-        frame = frame.f_back  # type: ignore[assignment]
-    return " < ".join(found)[:_LONGEST].encode("ascii", "backslashreplace").decode()
+        whose = _known.get(code)
+        if whose is None:
+            whose = _known[code] = _whose(code.co_filename, frame.f_globals.get("__package__"))
+        if whose != _NOBODYS:
+            place = f"{os.path.basename(code.co_filename)}:{frame.f_lineno} in {code.co_name}"
+            (own if whose == _OWN else installed).append(place)
+        frame = frame.f_back
+    # A thread that a library has started has nothing of the program in it: what began it says most.
+    told = " < ".join(own or installed[-_MOST:]) or "no place of the program"
+    return told[:_LONGEST].encode("ascii", "backslashreplace").decode()
+
+
+def _whose(file: str, package: Any) -> int:
+    """Whose code is in a file of a package."""
+    if str(package).partition(".")[0] in ("retold", "_retold_chance"):
+        return _NOBODYS
+    if any(it in file for it in _SITES):
+        return _INSTALLED
+    return _NOBODYS if file.startswith(_FOREIGN) else _OWN
 
 
 def is_ours(host: Any, port: Any) -> bool:

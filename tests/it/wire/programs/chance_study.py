@@ -4,6 +4,7 @@ import asyncio
 import concurrent.futures
 import itertools
 import json
+import multiprocessing
 import os
 import random
 import signal
@@ -42,8 +43,10 @@ def ask(text):
 
 
 def die_here():
-    """Ends the program as if it was killed, at the request that is named."""
+    """Ends the program as if it was killed, with its processes, at the request that is named."""
     if next(counted) == int(os.environ.get("DIE_AT", "0")):
+        for child in multiprocessing.active_children():
+            child.kill()
         os.kill(os.getpid(), signal.SIGKILL)
 
 
