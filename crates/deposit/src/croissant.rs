@@ -94,10 +94,7 @@ fn files(of: &DepositTable) -> [Value; 2] {
             "description": about(of.table), "encodingFormat": kind, "sha256": sha256,
         })
     };
-    [
-        file("parquet", "application/vnd.apache.parquet", &of.parquet),
-        file("csv", "text/csv", &of.csv),
-    ]
+    [file("parquet", "application/x-parquet", &of.parquet), file("csv", "text/csv", &of.csv)]
 }
 
 fn about(table: Table) -> &'static str {

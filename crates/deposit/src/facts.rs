@@ -53,9 +53,9 @@ impl DepositFacts<'_> {
             TextFile::new("verify.py", include_str!("../../../scripts/verify.py")),
         ];
         files.extend(checklist::files(self));
-        files.extend(
-            self.plan.map(|(run, plan)| TextFile::new("plan.yaml", plan_file::text(run, plan))),
-        );
+        files.extend(self.plan.map(|(run, plan)| {
+            TextFile::new("plan.yaml", plan_file::text(run, plan, self.has_texts()))
+        }));
         if self.has_texts() {
             for (part, requests) in self.page.runs.iter().zip(self.requests) {
                 let run = part.summary.run;
@@ -165,7 +165,10 @@ impl DepositFacts<'_> {
                 let methods: Vec<String> = of
                     .methods
                     .iter()
-                    .map(|method| format!("{} {}", code(&method.method), method.decisions))
+                    .map(|method| {
+                        let is_last = if method.is_last_resort { ", its last resort" } else { "" };
+                        format!("{} {}{is_last}", code(&method.method), method.decisions)
+                    })
                     .collect();
                 let decisions = count_of(of.decisions, "decision");
                 lines.push(format!(
@@ -204,7 +207,7 @@ impl DepositFacts<'_> {
         let of_run = |of: &RunSummary| {
             let all = &of.figures.all;
             format!(
-                "run {}: {}; cost: {}",
+                "run {}: tokens {}; cost: {}",
                 of.run.short(8),
                 all.counts.tokens.text(),
                 all.cost.lines().join("; ")

@@ -5,7 +5,7 @@ use retold_plan::RegisteredPlan;
 use serde_json::json;
 
 /// The plan as YAML, of which JSON is a part.
-pub(crate) fn text(run: RunId, plan: &RegisteredPlan) -> String {
+pub(crate) fn text(run: RunId, plan: &RegisteredPlan, has_recording: bool) -> String {
     let RegisteredPlan {
         hypotheses, stopping, exclusions, deciders, parsers, models, calls, ..
     } = plan;
@@ -19,8 +19,12 @@ pub(crate) fn text(run: RunId, plan: &RegisteredPlan) -> String {
         "models": models,
         "calls": calls,
     });
+    let settings = match has_recording {
+        true => " The settings of the plan are in its recording.",
+        false => " The settings of the plan have texts, and are not in this deposit.",
+    };
     format!(
-        "# What was expected, as it was registered before the run. The settings of the plan are in its recording.\n{}\n",
+        "# What was expected, as it was registered before the run.{settings}\n{}\n",
         serde_json::to_string_pretty(&shown).unwrap_or_default()
     )
 }

@@ -17,11 +17,13 @@ pub(crate) fn text(facts: &DepositFacts<'_>) -> String {
     }
     let _ = writeln!(
         text,
-        "{} to {}, recorded {}. `deposit.json` lists the runs, `SHA256SUMS` all files.\n",
-        count_of(facts.calls(), "call"),
-        facts.models(),
-        facts.days()
+        "Recorded {} with {}: {}. Asked: {}. `deposit.json` lists the runs, `SHA256SUMS` all files.\n",
+        facts.days(),
+        facts.manifest.program,
+        facts.runs(),
+        facts.models()
     );
+    figures(facts, &mut text);
     match facts.has_texts() {
         true => with_texts(facts, &mut text),
         false => without_texts(&mut text),
@@ -47,16 +49,32 @@ pub(crate) fn text(facts: &DepositFacts<'_>) -> String {
         "\n## To be added by the authors\n\n\
          Search for these words in `CITATION.cff`, `croissant.json` (whose `datePublished` is the day of the last answer until you \
          change it, and whose addresses are placeholders) and `checklists`. After a change, \
-         `find . -type f ! -name SHA256SUMS | sed 's|^./||' | LC_ALL=C sort | xargs sha256sum > SHA256SUMS` makes the list of \
+         `find . -type f ! -name SHA256SUMS ! -path './drawn/*' | sed 's|^./||' | LC_ALL=C sort | xargs sha256sum > SHA256SUMS` makes the list of \
          files again.\n",
     );
     text
 }
 
+/// The figures in a line each, with how they stand to a plan.
+fn figures(facts: &DepositFacts<'_>, text: &mut String) {
+    if facts.page.tables.is_empty() {
+        return;
+    }
+    text.push_str("## Figures\n\n");
+    let searches = facts.page.searches.iter().map(Some).chain(std::iter::repeat(None));
+    for (table, search) in facts.page.tables.iter().zip(searches) {
+        let standing = search.map(|search| format!("; {}", code(&search.standing.text())));
+        let values = code(&table.values_line());
+        let standing = standing.unwrap_or_default();
+        let _ = writeln!(text, "- {}: {values}{standing}", code(&table.figure));
+    }
+    text.push('\n');
+}
+
 fn with_texts(facts: &DepositFacts<'_>, text: &mut String) {
     text.push_str(
         "## How to check it\n\n\
-         With [retold](https://pypi.org/project/retold/) (`pip install retold`), without a network and without a key:\n\n\
+         With retold, without a network and without a key, in this folder:\n\n\
          ```sh\nretold --log reader.db import .\n```\n\n\
          This compares every file with its hash and brings the recordings into a log. It replays each run of a study, parses \
          its answers again, and compares each figure with `figures.csv`. The exit code is 1 if anything differs.\n\n",

@@ -6,7 +6,7 @@ use retold::escaping::inert_lines;
 use retold::event::{Event, call_kind};
 use retold::id::RunId;
 use retold::log::{LogError, Reader, RunEvents};
-use retold::prompt::Request;
+use retold::prompt::{Api, Request};
 use serde_json::{Map, Value};
 
 /// The most sets of parameters that are kept of a model.
@@ -90,7 +90,11 @@ impl RequestFacts {
         let is_kept = |name: &&str| body.get(*name).is_some_and(|value| !value.is_null());
         self.kept_elsewhere += u64::from(KEPT_ELSEWHERE.iter().any(is_kept));
         let dialect = body["http"]["dialect"].as_str().and_then(|it| it.split('@').next());
-        let api = dialect.unwrap_or("openai.chat");
+        let plain = match request.api() {
+            Api::Embedding => "openai.embeddings",
+            _ => "openai.chat",
+        };
+        let api = dialect.unwrap_or(plain);
         self.apis.insert(match body["http"]["upstream"].as_str() {
             Some(upstream) => format!("{api} at {upstream}"),
             None => api.to_owned(),

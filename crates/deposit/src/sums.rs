@@ -25,7 +25,7 @@ const DEEPEST: usize = 4;
 #[non_exhaustive]
 pub enum FileFault {
     /// It has other bytes.
-    #[error("{0}: it is not the file that was deposited: its SHA-256 is another")]
+    #[error("{0}: it is not the file that was deposited: {SUMS} has another hash of it")]
     Different(String),
     /// It is not there.
     #[error("{0}: it is missing")]

@@ -109,7 +109,7 @@ fn masked(text: &str) -> String {
     let mut out = String::new();
     // The spaces after a name, which are a part of it if another name follows.
     let mut spaces: Option<String> = None;
-    for part in text.split_inclusive(|c: char| !c.is_alphanumeric()) {
+    for part in with_one_number(text).split_inclusive(|c: char| !c.is_alphanumeric()) {
         let word = part.trim_end_matches(|c: char| !c.is_alphanumeric());
         let after = part.get(word.len()..).unwrap_or_default();
         let is_name =
@@ -136,6 +136,36 @@ fn masked(text: &str) -> String {
     out + &spaces.unwrap_or_default()
 }
 
+/// A text with 0 in place of each number, whatever its sign, point and exponent are.
+fn with_one_number(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let begins = first.is_ascii_digit() && !out.ends_with(char::is_alphanumeric);
+        if !begins {
+            out.push(first);
+            rest = &rest[first.len_utf8()..];
+            continue;
+        }
+        if let Some(before) = out.strip_suffix(['-', '+'])
+            && !before.ends_with(char::is_alphanumeric)
+        {
+            out.truncate(before.len());
+        }
+        out.push('0');
+        let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+        rest = &rest[digits(rest)..];
+        for mark in [".", "e", "E"] {
+            if let Some(after) = rest.strip_prefix(mark) {
+                let sign = usize::from(mark != "." && after.starts_with(['-', '+']));
+                let more = digits(&after[sign..]);
+                rest = if more > 0 { &after[sign + more..] } else { rest };
+            }
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -154,6 +184,7 @@ mod tests {
     #[test]
     fn names_and_numbers_look_like_a_draw() {
         use ChanceLook::Draw;
+        assert_eq!(of_texts("drew [-0.5, 3]", "drew [0.25, -1e-05]"), Some(Draw));
         assert_eq!(of_texts("You are Mary Ann Lee, 41.", "You are Bob, 7."), Some(Draw));
         assert_eq!(of_texts("Ask Bob and Eve.", "Ask Dave and Carol."), Some(Draw));
         assert_eq!(of_texts("It is 3.", "It is 14."), Some(Draw));

@@ -53,7 +53,8 @@ fn a_model_that_stays_is_told_from_one_that_changed() {
     // The draw follows from its seed, whenever it is made.
     let drawn = |run: &str| {
         let (shown, _) = place.json(&format!("show {run} 1"));
-        shown["settings"]["experiment"]["answers"].clone()
+        let settings: Value = serde_json::from_str(shown["content"].as_str().unwrap()).unwrap();
+        settings["experiment"]["answers"].clone()
     };
     let (again, _) = check(&place, &now, "--draw-seed 2 --sample 30 --times 1");
     let again = again["run"].as_str().unwrap();

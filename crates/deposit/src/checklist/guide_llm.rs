@@ -26,7 +26,8 @@ pub(crate) fn items(facts: &DepositFacts<'_>) -> Vec<ChecklistItem> {
     vec![
         ChecklistItem::new("A.1", "What LLMs were used for")
             .log_all(facts.simulated_line())
-            .log(format!("{}, of these kinds: {}.", facts.runs(), codes(kinds)))
+            .log(format!("{}.", facts.runs()))
+            .log(format!("Kinds of calls: {}.", codes(kinds)))
             .open("the purpose"),
         ChecklistItem::new("A.2", "Human in the loop or fully automated")
             .log("What decided about the answers:")
@@ -60,7 +61,7 @@ pub(crate) fn items(facts: &DepositFacts<'_>) -> Vec<ChecklistItem> {
             .open("whether prompts or answers have personal data, and how it was handled"),
         ChecklistItem::new("E.1", "Validation of answers by people").log_all(validated).open("validation outside of the log"),
         ChecklistItem::new("E.2", "Filtering, reformatting and other processing of answers")
-            .log("Decisions by parser, with the strategies that found them; `default` is a parser's last resort and does not count in figures:")
+            .log("Decisions by parser, with the strategies that found them. Values that are a parser's last resort do not count in figures:")
             .log_all(facts.deciders()),
         ChecklistItem::new("F.1", "Code")
             .log(format!("Recorded with {}; `figures.py`, `figures.R` and `verify.py` are in this deposit.", facts.manifest.program))

@@ -67,7 +67,7 @@ fn a_figure_that_was_changed_with_its_hash_is_another_than_the_computed_one() {
     let different = &back["figures"][0]["different"];
     assert_eq!(different[0], json!({"column": "n", "expected": "7", "found": "6"}), "{back}");
     let said = reader.run("import deposit");
-    assert!(said.out.contains("n is 6, not 7") && said.out.contains("1 differ"), "{said:?}");
+    assert!(said.out.contains("n is 6, not 7") && said.out.contains("1 different"), "{said:?}");
     // A row too many, and a file that is no table.
     reader.write("deposit/figures.csv", format!("{figures}{}\n", row.replacen('1', "2", 1)));
     sum_again(&reader);
@@ -152,4 +152,28 @@ fn accepted_decisions_and_several_runs_come_back() {
         back["runs"].as_array().unwrap().iter().map(|run| run["place"].as_str().unwrap()).collect();
     assert_eq!(places, ["figures", "figures", "decisions"], "{back}");
     assert_eq!(back["figures"][0]["expected"]["figure"], figure);
+}
+
+/// A figure of verdicts needs the judge's run, too, which is replayed as any other.
+#[test]
+fn a_judge_comes_back_with_its_verdicts() {
+    let place = Place::new();
+    place.ok("run small.yaml -q");
+    place.write(
+        "judge.yaml",
+        "experiment: judge\nname: polite\ntemplate: |\n  Is this answer polite?\n\n  {answer}\nvalues: [polite, rude]\n\
+         request:\n  model: m\nmodel:\n  rates: {malformed: 0}\n",
+    );
+    let run = place.json("log").0["runs"][0]["run"].as_str().unwrap().to_owned();
+    place.ok(&format!("score judge {run} --config judge.yaml -q"));
+    let figure = "share of polite = polite clustered by puzzle";
+    let said = place.args(&["export", &run, "deposit", "--as", "deposit", "--figure", figure]);
+    assert_eq!(said.code, 0, "{said:?}");
+    let reader = reader_of(&place);
+    let (back, code) = imported(&reader);
+    assert_eq!((code, &back["same"]), (0, &json!(true)), "{back}");
+    let runs = back["runs"].as_array().unwrap();
+    let places: Vec<&str> = runs.iter().map(|run| run["place"].as_str().unwrap()).collect();
+    assert_eq!(places, ["figures", "judge", "decisions"], "{back}");
+    assert_eq!(runs[1]["replay"], "identical", "{back}");
 }

@@ -52,10 +52,10 @@ impl ReplayedDeposit {
             text.push_str(&format!("\n{}", align(&COLUMNS, cells)));
         }
         let wrong = self.rows.iter().filter(|row| !row.different.is_empty()).count();
-        let rows = count_of(self.rows.len() as u64, "value");
+        let values = count_of(self.rows.len() as u64, "value");
         text.push_str(&match wrong {
-            0 => format!("\n{rows} of the figures computed again: all are the same\n"),
-            wrong => format!("\n{rows} of the figures computed again: {wrong} differ\n"),
+            0 => format!("\nfigures computed again: {values}, no difference\n"),
+            wrong => format!("\nfigures computed again: {values}, {wrong} different\n"),
         });
         text
     }
