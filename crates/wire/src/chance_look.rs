@@ -31,7 +31,8 @@ impl ChanceLook {
 
     /// What two bodies look like that differ so.
     pub(crate) fn of(recorded: &Value, now: &Value, found: &BodyDifferences) -> Option<Self> {
-        if sorted(texts(recorded)) == sorted(texts(now)) {
+        let is_number = |it: &FieldDifference| matches!(it.now, Some(Value::Number(_)));
+        if !found.first.iter().any(is_number) && sorted(texts(recorded)) == sorted(texts(now)) {
             return Some(ChanceLook::Order);
         }
         let mut look = ChanceLook::Order;
