@@ -179,7 +179,7 @@ class RunningCall:
         note_result(self.call.name, answer)
 
 
-def _asked(
+def _ask_recorder(
     home: Recorder, place: str, what: dict[str, Any], headers: list[tuple[str, str]]
 ) -> tuple[int, dict[str, Any], str | None]:
     try:

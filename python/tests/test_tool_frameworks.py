@@ -53,6 +53,24 @@ def test_tools_of_a_framework_do_not_run_in_a_replay(log, calling_model, agent, 
         assert run.summary["tools"]["replayed"] == 3 and runs == []
 
 
+def test_a_decision_is_traced_through_results_to_the_answer_that_asked_for_them(log, calling_model, agent, tmp_path):
+    with retold.record(log) as run, run.call("trip", participant="p_07"):
+        said = agent(calling_model.url)
+        run.decide("rain", "rain" in said)
+
+    def shown(*words: str) -> str:
+        done = subprocess.run([program(), "--log", log, *words], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    story = shown("show", "latest", "p_07")
+    parts = ["How is it in Oslo?", "calls weather", "weather {", "result:", "error: ", "I was told", "decided: rain = true"]
+    assert all(part in story for part in parts)
+    traced = shown("audit", "latest", "trip/p_07#4", "--proof", str(tmp_path / "proof.json"))
+    assert "declared: the prompt was made from" in traced and "trip/p_07#0  answer seq 3" in traced
+    shown("verify", "proof", str(tmp_path / "proof.json"))
+
+
 def test_a_result_that_changed_in_a_fork_is_the_first_difference(log, calling_model, agent, runs):
     with retold.record(log) as first:
         agent(calling_model.url)
@@ -64,6 +82,7 @@ def test_a_result_that_changed_in_a_fork_is_the_first_difference(log, calling_mo
     assert "snow" in said and runs == ["weather"] and run.summary["recorded"] == 1
     told = subprocess.run([program(), "--log", log, "diff", first.id, "latest"], capture_output=True, text=True)
     assert told.returncode == 1, told.stderr
+    assert "has the same prompt and another answer" in told.stdout and '+{"city":"Oslo","sky":"snow"}' in told.stdout
     with retold.replay(log):
         assert agent(calling_model.url) == said
     assert runs == ["weather"]

@@ -304,10 +304,10 @@ def test_errors_are_raised_as_they_were_or_as_tool_errors():
     for error in (KeyError("k"), FileNotFoundError(2, "none", "file"), NoFlight("Oslo", 3), ValueError("a", 1)):
         again = error_of(json.loads(json.dumps(error_as_json(error))))
         assert (type(again), str(again)) == (type(error), str(error))
-    other = raised({"type": "elsewhere.Broken", "message": "it broke"})
+    other = error_of({"type": "elsewhere.Broken", "message": "it broke"})
     assert isinstance(other, retold.ToolError) and other.type == "elsewhere.Broken"
     # What is no error is not made, whatever its name.
-    assert isinstance(raised({"type": "os.system", "message": "true"}), retold.ToolError)
+    assert isinstance(error_of({"type": "os.system", "message": "true"}), retold.ToolError)
 
 
 def test_keys_in_arguments_are_not_stored(log):

@@ -35,7 +35,8 @@ def patch_stdio(stdio: ModuleType) -> None:
 
     @functools.wraps(start)
     async def start_between(*, command: str, args: list[str], env: dict[str, str] | None = None, **more: Any) -> Any:
-        if recorder() is not None:
+        # One that its user has put there is enough.
+        if recorder() is not None and "retold.mcp" not in args:
             folder = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
             args = ["-c", _BETWEEN.format(folder=folder), command, *args]
             command = sys.executable

@@ -25,7 +25,7 @@ use retold_wire::PROGRAM;
 /// traced back to the first prompt. It is part of the log's hash chain, and a replay compares it.
 /// "The same text" is listed separately: answers and facts whose text (32 bytes or more) is in the
 /// prompt word for word, and how rare that text is; a text that is common in the run is left out.
-/// Runs of programs and imports declare nothing.
+/// Imports declare nothing, and the runs of programs only what their tools gave.
 ///
 /// Decisions that no model made, but the experiment from earlier answers, are computed again and shown with what else was
 /// possible and by how much it was missed: in a deliberation, `p_0001/opposing` (the opposing view) and
