@@ -10,7 +10,6 @@ use retold_report::{ReportPage, RunPart, RunSummary};
 use crate::manifest::Manifest;
 use crate::markdown::{code, codes};
 use crate::requests::RequestFacts;
-use crate::{checklist, citation, plan_file, readme};
 
 /// What a deposit is about.
 pub struct DepositFacts<'a> {
@@ -42,35 +41,6 @@ impl TextFile {
 }
 
 impl DepositFacts<'_> {
-    /// The texts of the deposit, but for those that are made of its tables.
-    pub fn texts(&self) -> Vec<TextFile> {
-        let mut files = vec![
-            TextFile::new("README.md", readme::text(self)),
-            TextFile::new("CITATION.cff", citation::text(self)),
-            TextFile::new(crate::MANIFEST, self.manifest.text()),
-            TextFile::new("figures.py", include_str!("scripts/figures.py")),
-            TextFile::new("figures.R", include_str!("scripts/figures.R")),
-            TextFile::new("verify.py", include_str!("../../../scripts/verify.py")),
-        ];
-        files.extend(checklist::files(self));
-        files.extend(self.plan.map(|(run, plan)| {
-            TextFile::new("plan.yaml", plan_file::text(run, plan, self.has_texts()))
-        }));
-        if self.has_texts() {
-            for (part, requests) in self.page.runs.iter().zip(self.requests) {
-                let run = part.summary.run;
-                files.push(TextFile::new(&format!("prompts/{run}.txt"), requests.prompt_text()));
-                let templates = crate::templates(&part.summary.started.settings);
-                files.extend(
-                    templates
-                        .into_iter()
-                        .map(|(name, text)| TextFile::new(&format!("prompts/{run}/{name}"), text)),
-                );
-            }
-        }
-        files
-    }
-
     pub(crate) fn has_texts(&self) -> bool {
         self.manifest.texts
     }

@@ -21,6 +21,7 @@ mod plan_file;
 mod readme;
 mod requests;
 pub mod sums;
+mod texts;
 
 pub use columns::is_without_texts;
 pub use croissant::{DepositTable, croissant};

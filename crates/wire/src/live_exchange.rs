@@ -50,7 +50,7 @@ impl LiveExchange<'_> {
         let sent = self
             .session
             .recorder
-            .write(|recorder| self.asked.record(self.session, recorder, ticket))?;
+            .write(|recorder| self.asked.record(&self.session.tool_links, recorder, ticket))?;
         Ok(sent.unwrap_or_default())
     }
 

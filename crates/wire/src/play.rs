@@ -196,7 +196,7 @@ async fn record(
     let written = session.recorder.write(|recorder| {
         let request = match ticket.request {
             Some(request) => request,
-            None => asked.record(session, recorder, ticket)?,
+            None => asked.record(&session.tool_links, recorder, ticket)?,
         };
         let written: (Seq, Durable) = match copied {
             CopiedAttempt::Answer(reused) => {

@@ -109,7 +109,8 @@ pub(crate) async fn refused_here(
     ticket: Ticket,
     problem: &Problem<'_>,
 ) {
-    let sent = || session.recorder.write(|recorder| asked.record(session, recorder, &ticket));
+    let sent =
+        || session.recorder.write(|recorder| asked.record(&session.tool_links, recorder, &ticket));
     let Ok(Some(request)) = ticket.request.map_or_else(sent, |request| Ok(Some(request))) else {
         return;
     };

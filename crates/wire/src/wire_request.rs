@@ -1,6 +1,7 @@
 //! From a program's HTTP request to what it asks: its prompt, its call, its key.
 
 use std::borrow::Cow;
+use std::sync::Mutex;
 
 use bytes::Bytes;
 use data_encoding::BASE64;
@@ -25,8 +26,8 @@ use crate::replay_queue::Ticket;
 use crate::restored_request::{RestoredRequest, restore};
 use crate::rule_error::RuleError;
 use crate::rules::Rules;
-use crate::session::Session;
 use crate::stored_fields::{ADDRESS, INTEGERS};
+use crate::tool_links::ToolLinks;
 
 /// How often a client has tried before: sent by the SDKs of OpenAI, Anthropic and others.
 const RETRY: &str = "x-stainless-retry-count";
@@ -92,11 +93,11 @@ impl WireRequest {
     /// [`RecorderError`].
     pub(crate) fn record(
         &self,
-        session: &Session,
+        links: &Mutex<ToolLinks>,
         recorder: &mut Recorder,
         ticket: &Ticket,
     ) -> Result<Seq, RecorderError> {
-        let because = lock(&session.tool_links).because(&self.request);
+        let because = lock(links).because(&self.request);
         let (call, request, labels) =
             (ticket.key.call.clone(), self.request.clone(), self.labels.clone());
         let seq = recorder.record_question(call, ticket.sample, request, because, labels)?;
