@@ -242,9 +242,11 @@ fn differences(one: &ExpectedRow, other: &ExpectedRow) -> Vec<ColumnDifference> 
     different
 }
 
+type TextOf = (&'static str, fn(&ExpectedRow) -> &str);
+
 type Of<T> = (&'static str, fn(&ExpectedRow) -> T);
 
-const TEXTS: [(&str, fn(&ExpectedRow) -> &str); 6] = [
+const TEXTS: [TextOf; 6] = [
     ("figure", |row| &row.figure),
     ("part", |row| &row.part),
     ("group", |row| &row.group),
