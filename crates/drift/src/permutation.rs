@@ -9,9 +9,11 @@ fn sum_distribution(probabilities: &[f64]) -> Vec<f64> {
     let mut sums = vec![1.0];
     for p in probabilities {
         sums.push(0.0);
-        for at in (0..sums.len()).rev() {
-            let from_below = if at > 0 { sums[at - 1] * p } else { 0.0 };
-            sums[at] = sums[at] * (1.0 - p) + from_below;
+        let mut below = 0.0;
+        for sum in &mut sums {
+            let here = *sum;
+            *sum = here * (1.0 - p) + below * p;
+            below = here;
         }
     }
     sums

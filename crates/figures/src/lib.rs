@@ -43,8 +43,9 @@ pub use picture::{
 pub use recorded::FigureRow;
 pub use share::clopper_pearson;
 pub use table::{
-    ClusteringUsed, ComparedGroups, CountTable, FigureBasis, FigureFinding, FigureGroup, FigureRun,
-    FigureStudy, FigureTable, FiguresError, GroupValue, JudgeAgreement, LeadingTables,
-    SIMULATED_VERDICTS, ValueChange, figure_draws, figure_tables, leading_tables, natural_order,
+    ClusteringUsed, ComparedGroups, CountTable, FigureBasis, FigureDraws, FigureFinding,
+    FigureGroup, FigureRun, FigureStudy, FigureTable, FiguresError, GroupValue, JudgeAgreement,
+    LeadingTables, SIMULATED_VERDICTS, ValueChange, figure_draws, figure_tables, leading_tables,
+    natural_order,
 };
 pub use value_counts::ValueCount;

@@ -95,7 +95,7 @@ fn texts(body: &Value) -> Vec<&str> {
     }
 }
 
-fn sorted<'a>(mut texts: Vec<&'a str>) -> Vec<&'a str> {
+fn sorted(mut texts: Vec<&str>) -> Vec<&str> {
     texts.sort_unstable();
     texts
 }
@@ -125,11 +125,12 @@ fn masked(text: &str) -> String {
             }
             continue;
         }
-        if word.is_empty() && after.trim().is_empty() {
-            if let Some(spaces) = &mut spaces {
-                spaces.push_str(after);
-                continue;
-            }
+        if word.is_empty()
+            && after.trim().is_empty()
+            && let Some(spaces) = &mut spaces
+        {
+            spaces.push_str(after);
+            continue;
         }
         out.push_str(&spaces.take().unwrap_or_default());
         out.push_str(part);

@@ -31,7 +31,7 @@ fn bash_completes_commands_options_and_values() {
         said_by(&place, "bash", "retold.bash", &program)
     };
     assert_eq!(complete("retold repl"), ["replay"]);
-    assert_eq!(complete("retold export x --wi"), ["--with-key"]);
+    assert_eq!(complete("retold export x --with-k"), ["--with-key"]);
     assert!(complete("retold export --as ''").contains(&"otlp".to_owned()));
     assert_eq!(complete("retold generate schema pub"), ["public_goods"]);
     assert_eq!(complete("retold init soc"), ["society"]);
@@ -47,7 +47,7 @@ fn fish_completes_commands_options_and_values() {
         said_by(&place, "fish", "retold.fish", &program)
     };
     assert_eq!(complete("retold repl"), ["replay"]);
-    assert_eq!(complete("retold export x --wi"), ["--with-key"]);
+    assert_eq!(complete("retold export x --with-k"), ["--with-key"]);
     assert!(complete("retold export --as ").contains(&"otlp".to_owned()));
     assert_eq!(complete("retold generate schema pub"), ["public_goods"]);
     assert_eq!(complete("retold log latest --kind Decision"), ["DecisionMade"]);
@@ -76,7 +76,7 @@ fn zsh_completes_commands_options_and_values() {
         said_by(&place, "zsh", "_retold", &program)
     };
     assert_eq!(complete("retold repl"), ["retold replay"]);
-    assert_eq!(complete("retold export x --wi"), ["retold export x --with-key"]);
+    assert_eq!(complete("retold export x --with-k"), ["retold export x --with-key"]);
     assert_eq!(complete("retold export --as inspect"), ["retold export --as inspect-scout"]);
     assert_eq!(complete("retold generate schema pub"), ["retold generate schema public_goods"]);
 }
@@ -95,7 +95,7 @@ fn each_command_has_a_manual_page() {
     let head = format!(".TH retold-export 1  \"retold {version}\"");
     let export = page("retold-export");
     assert!(export.contains(&head), "{export}");
-    let usage = "\\fBretold export\\fR [OPTIONS] [RUN] [TO]";
+    let usage = "\\fBretold export\\fR [OPTIONS] [RUN] [TO]...";
     assert!(export.contains(&format!(".SH SYNOPSIS\n{usage}\n")), "{export}");
     // What clap sees as options is in the page, and a line that began with a dot would be a command of roff.
     let export = page("retold-export").replace("\\-", "-");

@@ -8,6 +8,9 @@ use super::times::Authority;
 use crate::support::cli::{Place, Said};
 use crate::support::forged::{chained, with_settings};
 
+/// A change to the settings in which a plan is.
+type Change<'a> = &'a dyn Fn(&mut Value);
+
 /// A planned run, with what somebody else has of it.
 struct Evidence {
     place: Place,
@@ -114,7 +117,7 @@ fn twenty_ways_to_make_a_plan_fit_are_named() {
     assert_eq!(evidence.verify_plan("plan.jsonl", "plan.seal").code, 0, "as it is, it holds");
     assert_eq!(evidence.verify_run("run.jsonl").code, 0);
 
-    let plans: [(&str, &dyn Fn(&mut Value)); 9] = [
+    let plans: [(&str, Change<'_>); 9] = [
         ("another direction", &|it| it["plan"]["hypotheses"][0]["direction"] = json!("less")),
         ("another baseline", &|it| it["plan"]["hypotheses"][0]["number"] = json!(0.5)),
         ("another figure", &|it| {

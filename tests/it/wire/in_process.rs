@@ -6,7 +6,7 @@ use std::process::Command;
 
 use super::python::{frameworks_python, python};
 use super::upstream::{Failing, server};
-use super::{KEY, PATH, assert_no_key, program, record_with, replay};
+use super::{KEY, PATH, assert_no_key, program, record_with, replay_with};
 use crate::support::cli::{Place, Said};
 use crate::support::server::Server;
 
@@ -62,7 +62,10 @@ fn both_ways(
     drop(server);
     let replayed = inside(&place, "replay", program, &set);
     assert_eq!((replayed.code, &replayed.out), (0, &recorded.out), "{}", replayed.err);
-    let replayed = replay(&place, "latest", &program);
+    // The package beside the program answers for its tools.
+    let package = Path::new(env!("RETOLD_ROOT")).join("python").display().to_string();
+    let beside = [("PYTHONPATH", package.as_str()), ("PYTHONDONTWRITEBYTECODE", "1")];
+    let replayed = replay_with(&place, "latest", &program, &beside);
     assert_eq!((replayed.code, &replayed.out), (0, &recorded.out), "{}", replayed.err);
     assert!(!replayed.err.contains("never asked"), "{}", replayed.err);
     place.ok("verify");

@@ -11,8 +11,8 @@ use retold::id::RunId;
 use retold::log::CheckedReader;
 use retold::parse::Parsers;
 use retold_figures::{
-    ClusteredDraws, DefinitionError, FigureDefinition, FigureRun, FigureTable, FiguresError,
-    FiguresFile, GroupValue, LeadingTables, figure_draws, figure_tables, leading_tables,
+    DefinitionError, FigureDefinition, FigureDraws, FigureRun, FigureTable, FiguresError,
+    FiguresFile, LeadingTables, figure_draws, figure_tables, leading_tables,
 };
 use retold_plan::{FigureSearch, RunSearch, SearchError, planned_figures};
 use retold_study::config::{load, read_text};
@@ -125,7 +125,7 @@ pub(crate) fn draws_of(
     runs: &[RunSelection],
     tables: &[FigureTable],
     global: &Global,
-) -> Result<Vec<Vec<(Vec<GroupValue>, ClusteredDraws)>>, CliError> {
+) -> Result<Vec<FigureDraws>, CliError> {
     let figures = tables.iter().map(|table| table.figure.parse());
     let figures = figures.collect::<Result<Vec<FigureDefinition>, DefinitionError>>();
     let figures = figures.map_err(|error| CliError::usage(error.to_string()))?;

@@ -227,6 +227,9 @@ pub fn figure_tables(
     tables(runs, &census, definitions, parsers)
 }
 
+/// The draws behind a figure, by the values of its labels.
+pub type FigureDraws = Vec<(Vec<GroupValue>, ClusteredDraws)>;
+
 /// The draws behind each figure of runs, by group: what its values and intervals are computed from.
 ///
 /// # Errors
@@ -235,7 +238,7 @@ pub fn figure_draws(
     runs: &mut [FigureRun<'_>],
     definitions: &[FigureDefinition],
     parsers: &Parsers,
-) -> Result<Vec<Vec<(Vec<GroupValue>, ClusteredDraws)>>, FiguresError> {
+) -> Result<Vec<FigureDraws>, FiguresError> {
     let (census, parsers) = census_for(runs, definitions, parsers)?;
     gather(runs, &census, definitions, parsers)?.into_iter().map(FigureGathering::draws).collect()
 }

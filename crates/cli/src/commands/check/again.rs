@@ -30,6 +30,9 @@ use retold_wire::PROGRAM;
 /// How much of a value is shown, in characters.
 const SHOWN: usize = 40;
 
+/// The group of flags with which prices are of use.
+pub(super) const PRICED: &str = "priced";
+
 /// How many values of a decision are shown, those that changed most first.
 const MOST_VALUES: usize = 8;
 
@@ -65,8 +68,9 @@ impl AgainArgs {
     /// Lets a flag that says who is asked stand only where something is asked.
     pub(super) fn with_ask_again(arg: Arg) -> Arg {
         let is_asking = arg.get_help_heading().is_some_and(|heading| ASKING.contains(&heading));
-        // Prices are for --refold, too.
-        match is_asking && arg.get_id() != "prices" {
+        match is_asking {
+            // Prices are for --refold, too.
+            true if arg.get_id() == "prices" => arg.requires(PRICED),
             true => arg.requires("ask_again"),
             false => arg,
         }

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, ValueEnum};
 
-use self::again::AgainArgs;
+use self::again::{AgainArgs, PRICED};
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::Output;
@@ -59,6 +59,7 @@ const FOR_RUNS: [&str; 12] = [
 /// no log is needed. --list shows the parsers.
 #[derive(Debug, clap::Args)]
 #[command(group = ArgGroup::new("checked").required(true).args(["runs", "text", "jsonl", "list"]))]
+#[command(group = ArgGroup::new(PRICED).args(["refold", "ask_again"]))]
 #[command(mut_args(AgainArgs::with_ask_again))]
 pub(crate) struct Args {
     /// Runs (first digits of their ids, their names, or `latest`) or files (recordings or exchanges).
