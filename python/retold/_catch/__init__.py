@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from types import ModuleType
 
-from .._chance._imports import Waiting, is_imported
+from .._chance._imports import Patch, Waiting, is_imported
 from . import (
     _aiohttp,
     _agents,
@@ -80,7 +80,7 @@ def install_tools() -> None:
 
 
 def _install(patches: dict[str, Callable[[ModuleType], None]]) -> None:
-    new = {name: functools.partial(_apply, name) for name in patches if name not in _wanted}
+    new: dict[str, Patch] = {name: functools.partial(_apply, name) for name in patches if name not in _wanted}
     if new:
         _wanted.update(new)
         Waiting(new).begin()

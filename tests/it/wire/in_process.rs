@@ -62,7 +62,7 @@ fn both_ways(
     drop(server);
     let replayed = inside(&place, "replay", program, &set);
     assert_eq!((replayed.code, &replayed.out), (0, &recorded.out), "{}", replayed.err);
-    // The package beside the program answers for its tools.
+    // The package beside the program records its tools, and answers for them.
     let package = Path::new(env!("RETOLD_ROOT")).join("python").display().to_string();
     let beside = [("PYTHONPATH", package.as_str()), ("PYTHONDONTWRITEBYTECODE", "1")];
     let replayed = replay_with(&place, "latest", &program, &beside);
@@ -73,6 +73,7 @@ fn both_ways(
     let (place, server) = (Place::new(), upstream());
     let set = variables(&format!("http://{}", server.address()));
     let set: Vec<(&str, &str)> = set.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let set: Vec<(&str, &str)> = set.into_iter().chain(beside).collect();
     let recorded = record_with(&place, "", "http://127.0.0.1:1", &program, &set);
     assert_eq!(recorded.code, 0, "{}{}", recorded.out, recorded.err);
     drop(server);
