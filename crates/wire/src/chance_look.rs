@@ -31,7 +31,9 @@ impl ChanceLook {
 
     /// What two bodies look like that differ so.
     pub(crate) fn of(recorded: &Value, now: &Value, found: &BodyDifferences) -> Option<Self> {
-        let is_number = |it: &FieldDifference| matches!(it.now, Some(Value::Number(_)));
+        let is_number = |it: &FieldDifference| {
+            [&it.recorded, &it.now].iter().any(|side| matches!(side, Some(Value::Number(_))))
+        };
         if !found.first.iter().any(is_number) && sorted(texts(recorded)) == sorted(texts(now)) {
             return Some(ChanceLook::Order);
         }
