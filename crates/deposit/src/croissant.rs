@@ -48,7 +48,7 @@ pub fn croissant(facts: &DepositFacts<'_>, tables: &[DepositTable]) -> String {
             facts.manifest.program, facts.runs()
         ),
         "citeAs": "See CITATION.cff. To be added by the authors: the reference.",
-        // An address and a licence have to be URLs for whoever reads them.
+        // Readers of Croissant expect the address and the licence to be URLs.
         "license": "https://example.org/to-be-added-by-the-authors/license",
         "url": "https://example.org/to-be-added-by-the-authors",
         "creator": {"@type": "Organization", "name": "To be added by the authors"},

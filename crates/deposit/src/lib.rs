@@ -41,5 +41,5 @@ pub const FIGURES: &str = "figures.csv";
 /// What the values are computed from.
 pub const CLUSTERS: &str = "clusters.csv";
 
-/// Where the scripts draw, which is no part of a deposit.
+/// The folder into which the scripts draw. It is not part of a deposit.
 pub const DRAWN: &str = "drawn";

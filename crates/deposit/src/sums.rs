@@ -31,7 +31,7 @@ pub enum FileFault {
     #[error("{0}: it is missing")]
     Missing(String),
     /// No hash is known of it.
-    #[error("{0}: it is no part of the deposit: {SUMS} does not list it")]
+    #[error("{0}: it is not part of the deposit: {SUMS} does not list it")]
     Unlisted(String),
     /// A line of the list is something else.
     #[error("{SUMS}, line {0}: it is not a hash and the name of a file")]

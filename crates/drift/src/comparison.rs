@@ -1,6 +1,6 @@
 //! Old and new decisions, compared within each prompt.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rand_chacha::ChaCha12Rng;
 use retold::run::{below, rng_for};
@@ -49,7 +49,7 @@ pub struct DriftComparison {
     pub new: usize,
     /// The share of each value, or the mean of numbers.
     pub values: Vec<ShiftedValue>,
-    /// How likely a difference such as the greatest one is at most, if nothing changed.
+    /// How likely a difference such as the greatest one is at most, if nothing changed: among all decisions of the look.
     pub p: f64,
 }
 
@@ -67,22 +67,25 @@ pub struct ShiftedValue {
 }
 
 impl DriftComparison {
-    /// Compares the decisions of one name; `None` if there is nothing new to be compared with. `seed` is for permutations that
-    /// are drawn.
-    pub fn of(decision: &ComparedDecision, seed: u64) -> Option<Self> {
+    /// Compares the decisions of a look; those with nothing new to be compared with are left out. `seed` is for permutations that
+    /// are drawn. Each is one of so many that could seem to have changed, so each p is times their number (Bonferroni).
+    pub fn of_look(decisions: &[ComparedDecision], seed: u64) -> Vec<Self> {
+        let mut found: Vec<Self> =
+            decisions.iter().filter_map(|of| DriftComparison::of(of, seed)).collect();
+        let tested = found.len() as f64;
+        found.iter_mut().for_each(|of| of.p = (of.p * tested).min(1.0));
+        found
+    }
+
+    fn of(decision: &ComparedDecision, seed: u64) -> Option<Self> {
         let answers: Vec<&ComparedAnswer> =
             decision.answers.iter().filter(|of| !of.new.is_empty()).collect();
         if answers.is_empty() {
             return None;
         }
-        let numbers = answers.iter().map(|of| of.numbers()).collect::<Option<Vec<Vec<f64>>>>();
-        let (values, p) = match numbers.filter(|numbers| has_many(numbers)) {
-            Some(numbers) => {
-                let mean = mean_shift(&numbers, seed);
-                let p = mean.p;
-                (vec![mean], p)
-            }
-            None => shares(&answers),
+        let (values, p) = match are_many_numbers(&answers) {
+            true => numbers(&answers, seed),
+            false => shares(&answers),
         };
         Some(DriftComparison {
             name: decision.name.clone(),
@@ -101,17 +104,41 @@ impl DriftComparison {
 }
 
 impl ComparedAnswer {
-    /// The old value and the new ones, if all are numbers.
+    /// The old value, then the new ones.
+    fn values(&self) -> impl Iterator<Item = &Value> {
+        std::iter::once(&self.old).chain(&self.new)
+    }
+
+    /// The old value and the new ones without those that are missing, if that leaves both.
     fn numbers(&self) -> Option<Vec<f64>> {
-        std::iter::once(&self.old).chain(&self.new).map(Value::as_f64).collect()
+        self.old.as_f64()?;
+        let numbers: Vec<f64> = self.values().filter_map(Value::as_f64).collect();
+        (numbers.len() > 1).then_some(numbers)
     }
 }
 
-fn has_many(numbers: &[Vec<f64>]) -> bool {
-    let mut all: Vec<u64> = numbers.iter().flatten().map(|number| number.to_bits()).collect();
-    all.sort_unstable();
-    all.dedup();
-    all.len() >= AS_NUMBERS
+/// Whether all values that are not missing are numbers, and many different ones.
+fn are_many_numbers(answers: &[&ComparedAnswer]) -> bool {
+    let mut different: BTreeSet<u64> = BTreeSet::new();
+    for value in answers.iter().flat_map(|of| of.values()).filter(|value| !value.is_null()) {
+        match value.as_f64() {
+            Some(number) => different.insert(number.to_bits()),
+            None => return false,
+        };
+    }
+    different.len() >= AS_NUMBERS
+}
+
+/// The mean of numbers, and the share of those that are missing, if any are.
+fn numbers(answers: &[&ComparedAnswer], seed: u64) -> (Vec<ShiftedValue>, f64) {
+    let all: Vec<Vec<f64>> = answers.iter().filter_map(|of| of.numbers()).collect();
+    let mean = (!all.is_empty()).then(|| mean_shift(&all, seed));
+    let are_missing = answers.iter().flat_map(|of| of.values()).any(Value::is_null);
+    let missing = are_missing.then(|| share(answers, &Value::Null).0);
+    let found: Vec<ShiftedValue> = mean.into_iter().chain(missing).collect();
+    let smallest = found.iter().map(|of| of.p).fold(1.0, f64::min);
+    let p = (smallest * found.len() as f64).min(1.0);
+    (found, p)
 }
 
 /// The share of each value. The p of all of them together is the smallest, times the number of values that are tested: of two
@@ -120,29 +147,11 @@ fn has_many(numbers: &[Vec<f64>]) -> bool {
 fn shares(answers: &[&ComparedAnswer]) -> (Vec<ShiftedValue>, f64) {
     // By their text: values have no order of their own.
     let mut values: BTreeMap<String, &Value> = BTreeMap::new();
-    for value in answers.iter().flat_map(|of| std::iter::once(&of.old).chain(&of.new)) {
+    for value in answers.iter().flat_map(|of| of.values()) {
         values.insert(value.to_string(), value);
     }
-    let shift = |value: &&Value| {
-        let among = |of: &ComparedAnswer| of.new.iter().filter(|new| *new == *value).count();
-        let has_it = |of: &ComparedAnswer| usize::from(of.old == **value);
-        let in_all =
-            |of: &&ComparedAnswer| (has_it(of) + among(of)) as f64 / (of.new.len() + 1) as f64;
-        let share_now = |of: &&ComparedAnswer| among(of) as f64 / of.new.len() as f64;
-        let old_with_it: usize = answers.iter().map(|of| has_it(of)).sum();
-        let all: Vec<f64> = answers.iter().map(in_all).collect();
-        let n = answers.len() as f64;
-        let at_most = all.iter().filter(|share| **share > 0.0).count();
-        let least = two_sided(&all, 0).min(two_sided(&all, at_most));
-        let of = ShiftedValue {
-            value: Some((*value).clone()),
-            then: old_with_it as f64 / n,
-            now: answers.iter().map(share_now).sum::<f64>() / n,
-            p: two_sided(&all, old_with_it),
-        };
-        (of, least)
-    };
-    let found: Vec<(ShiftedValue, f64)> = values.values().map(shift).collect();
+    let found: Vec<(ShiftedValue, f64)> =
+        values.values().map(|value| share(answers, value)).collect();
     let could =
         |tested: usize| found.iter().filter(move |(_, least)| *least <= LEVEL / tested as f64);
     let tested = (1..found.len()).find(|tested| could(*tested).count() <= *tested);
@@ -150,6 +159,26 @@ fn shares(answers: &[&ComparedAnswer]) -> (Vec<ShiftedValue>, f64) {
     let tried = could(tested).map(|(of, _)| of.p);
     let p = (tried.fold(1.0, f64::min) * tested as f64).min(1.0);
     (found.into_iter().map(|(of, _)| of).collect(), p)
+}
+
+/// The share of one value, and the smallest p that could come of it.
+fn share(answers: &[&ComparedAnswer], value: &Value) -> (ShiftedValue, f64) {
+    let among = |of: &ComparedAnswer| of.new.iter().filter(|new| *new == value).count();
+    let has_it = |of: &ComparedAnswer| usize::from(of.old == *value);
+    let in_all = |of: &&ComparedAnswer| (has_it(of) + among(of)) as f64 / (of.new.len() + 1) as f64;
+    let share_now = |of: &&ComparedAnswer| among(of) as f64 / of.new.len() as f64;
+    let old_with_it: usize = answers.iter().map(|of| has_it(of)).sum();
+    let all: Vec<f64> = answers.iter().map(in_all).collect();
+    let n = answers.len() as f64;
+    let at_most = all.iter().filter(|share| **share > 0.0).count();
+    let least = two_sided(&all, 0).min(two_sided(&all, at_most));
+    let of = ShiftedValue {
+        value: Some(value.clone()),
+        then: old_with_it as f64 / n,
+        now: answers.iter().map(share_now).sum::<f64>() / n,
+        p: two_sided(&all, old_with_it),
+    };
+    (of, least)
 }
 
 /// The mean of numbers; of each answer, the first is the old one.
@@ -241,6 +270,30 @@ mod tests {
         assert!(moved.has_changed() && moved.values.len() == 1);
         assert!((moved.values[0].now - moved.values[0].then - 2.0).abs() < 1e-9);
         assert_eq!(moved, of(2.0), "the same seed draws the same permutations");
+    }
+
+    #[test]
+    fn a_missing_number_does_not_hide_that_the_others_moved() {
+        let each = (0..30_u32).map(|at| {
+            let level = f64::from(at);
+            let new = vec![json!(level + 3.0), json!(level + 3.5), Value::Null];
+            ComparedAnswer { old: json!(level), new }
+        });
+        let moved = DriftComparison::of(&decision(each.collect()), 7).unwrap();
+        assert!(moved.has_changed() && moved.values.len() == 2, "{moved:?}");
+        assert!((moved.values[0].now - moved.values[0].then - 3.25).abs() < 1e-9);
+        assert_eq!(moved.values[1].value, Some(Value::Null));
+    }
+
+    /// Of many decisions, one may seem to have changed: a look that has twenty errs no more often than one that has one.
+    #[test]
+    fn many_decisions_are_one_look() {
+        let mut answers = answers(6, &json!("yes"), &[json!("no"), json!("no")]);
+        answers.extend(self::answers(1, &json!("no"), &[json!("yes"), json!("no")]));
+        let alone = DriftComparison::of_look(&[decision(answers.clone())], 1);
+        assert!(alone[0].has_changed(), "{alone:?}");
+        let many = DriftComparison::of_look(&vec![decision(answers); 20], 1);
+        assert!(many.iter().all(|of| !of.has_changed() && of.p > alone[0].p), "{many:?}");
     }
 
     /// Looks of which it is known how often they should say that something changed: as often as is printed before.

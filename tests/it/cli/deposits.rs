@@ -10,24 +10,10 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use super::registered::STUDIES;
 use crate::support::cli::{Place, Said, assert_said};
 
 const CONFIGS: &str = concat!(env!("RETOLD_ROOT"), "/config");
-
-/// The config of each study, and figures of it.
-const STUDIES: [(&str, &[&str]); 5] = [
-    ("adventure.yaml", &["share of fight = true", "mean of unusable_answers"]),
-    (
-        "deliberation_small.yaml",
-        &["share of changed_vote = true by condition against simple_passive"],
-    ),
-    ("small.yaml", &["share of solved = true"]),
-    (
-        "public_goods_small.yaml",
-        &["mean of contribution by round against 1", "mean of contribution by model"],
-    ),
-    ("society_small.yaml", &["share of legible = false clustered by agent"]),
-];
 
 /// A place with a run of the small game by a plan, and its deposit in `deposit`.
 fn deposited() -> Place {

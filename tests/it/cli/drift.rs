@@ -26,9 +26,15 @@ fn recorded(server: &Server) -> Place {
     place
 }
 
+/// The run whose prompts are asked again.
+fn first(place: &Place) -> String {
+    let (log, _) = place.json("log");
+    log["runs"][0]["run"].as_str().unwrap().to_owned()
+}
+
 fn check(place: &Place, server: &Server, args: &str) -> (Value, i32) {
-    let at = format!("check latest --ask-again --base-url {} {args}", server.base_url());
-    place.json(&at)
+    let run = first(place);
+    place.json(&format!("check {run} --ask-again --base-url {} {args}", server.base_url()))
 }
 
 #[test]
@@ -45,8 +51,10 @@ fn a_model_that_stays_is_told_from_one_that_changed() {
     assert_eq!(now.received().len(), 90, "each prompt is asked three times");
     let looks = changed["looks"].as_array().unwrap();
     assert_eq!(looks.len(), 2, "{changed}");
-    // A look is a run like any other.
+    // A look is a run like any other, and can be shown again.
     let run = changed["run"].as_str().unwrap();
+    let (shown, code) = place.json("check latest --ask-again");
+    assert_eq!((code, &shown["decisions"]), (1, &changed["decisions"]), "{shown}");
     place.ok("verify");
     place.ok(&format!("replay {run}"));
     assert_eq!(now.received().len(), 90);
@@ -69,7 +77,7 @@ fn a_look_says_what_it_can_find_and_what_it_found() {
     let at = |server: &Server| format!("--base-url {}", server.base_url());
     let mut said = String::new();
     for server in [&then, &now] {
-        let args = format!("check latest --ask-again --draw-seed 3 -q {}", at(server));
+        let args = format!("check {} --ask-again --draw-seed 3 -q {}", first(&place), at(server));
         let text = place.session(&[&args]);
         said.push_str(&text.replace(&server.base_url(), "URL"));
     }
@@ -105,7 +113,12 @@ fn a_look_that_was_cut_off_is_continued() {
     let said = place.run(&format!("check latest --ask-again {at} --max-tokens 100"));
     assert_eq!(said.code, 4, "{}{}", said.out, said.err);
     assert!(said.out.contains("run --resume"), "{}", said.out);
+    let open = place.run("check latest --ask-again");
+    assert_eq!(open.code, 2, "{}{}", open.out, open.err);
+    assert!(open.err.contains("has not asked everything yet"), "{}", open.err);
     let asked = then.received().len();
     place.ok(&format!("run --resume latest -q {at} --max-tokens 1000000"));
     assert_eq!(then.received().len(), 50 + 200, "after {asked}: nothing is asked twice");
+    let shown = place.ok("check latest --ask-again");
+    assert!(shown.contains("40 recorded answers and 200 new ones"), "{shown}");
 }

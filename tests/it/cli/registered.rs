@@ -31,7 +31,7 @@ model:
 ";
 
 /// Hypotheses about each study, as its headline has them.
-const STUDIES: [(&str, &[&str]); 5] = [
+pub(super) const STUDIES: [(&str, &[&str]); 5] = [
     ("adventure.yaml", &["share of fight = true", "mean of unusable_answers"]),
     (
         "deliberation_small.yaml",
@@ -429,6 +429,8 @@ fn what_is_wrong_with_a_plan_is_named() {
     said.push_str(&other_study.err.replace(&plan, "PLAN"));
     let again = place.ok("plan small.yaml --register");
     assert!(again.contains("is this plan already"), "{again}");
+    let other = place.ok("plan small.yaml --register --set samples=2");
+    assert!(other.contains("`retold run small.yaml --set samples=2 --plan "), "{other}");
     assert_said!("wrong_plans", said);
 }
 

@@ -200,17 +200,15 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         let pending = same_study(&config, &study, model, folder, global)?;
         return pending.until(until, global)?.so_far(so_far).go(global, output);
     }
-    let seat = None;
+    let config = Some(config);
     let recording = StudyRecording {
-        config: Some(config),
-        study,
-        model,
+        config,
         log_limit,
         new,
         folder,
-        seat,
         until,
         plan,
+        ..StudyRecording::new(study, model)
     };
     recording_to_begin(recording, global)?.so_far(so_far).go(global, output)
 }

@@ -13,7 +13,6 @@ pub(crate) mod config;
 pub(crate) mod continuation;
 pub(crate) mod effective;
 mod expected_time;
-pub(crate) mod finished;
 pub(crate) mod first_event;
 pub(crate) mod folder;
 pub(crate) mod fork;

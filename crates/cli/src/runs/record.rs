@@ -41,6 +41,23 @@ pub(crate) struct StudyRecording {
     pub(crate) plan: Option<String>,
 }
 
+impl StudyRecording {
+    /// A run of a study to its end, which nobody plays and nobody planned.
+    pub(crate) fn new(study: Study, model: ModelArgs) -> Self {
+        StudyRecording {
+            config: None,
+            study,
+            model,
+            log_limit: None,
+            new: false,
+            folder: FolderArgs::default(),
+            seat: None,
+            until: None,
+            plan: None,
+        }
+    }
+}
+
 /// A run that is about to be recorded.
 pub(crate) fn recording_to_begin(
     recording: StudyRecording,

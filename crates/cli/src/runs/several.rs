@@ -121,14 +121,11 @@ impl SeveralRuns {
     fn recording(&self, config: NamedConfig, study: Study) -> StudyRecording {
         StudyRecording {
             config: Some(config),
-            study,
-            model: self.model.of_each(),
             log_limit: self.log_limit,
             new: self.new,
             folder: self.folder,
-            seat: None,
             until: self.until.clone(),
-            plan: None,
+            ..StudyRecording::new(study, self.model.of_each())
         }
     }
 

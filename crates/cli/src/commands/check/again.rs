@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::Args;
 use super::drift::{DrawnLook, Look, looks_at};
+use crate::again::spell_commands;
 use crate::error::{CliError, Status, write_err};
 use crate::gate;
 use crate::global::Global;
@@ -12,15 +13,14 @@ use crate::model::ModelArgs;
 use crate::output::{Output, count_of};
 use crate::run_id::random_seed;
 use crate::runs::accepting;
-use crate::runs::finished::find_finished;
-use crate::runs::folder::FolderArgs;
 use crate::runs::record::{StudyRecording, recording_to_begin};
 use crate::runs::settings::settings_of;
 use crate::select::{self, RunSource};
 use retold::counted::group_digits;
 use retold::escaping::printable;
 use retold::id::RunId;
-use retold::run::latest_start;
+use retold::log::Log;
+use retold::run::{how_it_ended, latest_start};
 use retold::totals::{Totals, dollars};
 use retold_drift::{DriftComparison, DriftPower, DriftSettings, LEVEL, NAME};
 use retold_study::config::{ModelKind, Runtime};
@@ -40,7 +40,8 @@ const MOST_VALUES: usize = 8;
 #[derive(Debug, clap::Args)]
 pub(super) struct AgainArgs {
     /// Ask recorded prompts again, as a run of its own, and compare what is decided about the new answers with the decisions in
-    /// force about the old ones, by the same parsers: has the model changed? Exit code 1 if it says so.
+    /// force about the old ones, by the same parsers: has the model changed? Exit code 1 if it says so. Of a run that asked again
+    /// itself, show what came of it; nothing is asked then.
     #[arg(long, help_heading = "Asking again")]
     #[arg(conflicts_with_all = ["parser", "parser_cmd", "parsers", "params", "params_from", "call", "choice", "accept", "refold",
         "fail_on", "most", "snapshots", "decisions", "name"])]
@@ -87,8 +88,11 @@ pub(super) fn run(args: &Args, global: &Global, output: &Output) -> Result<Statu
     let [name] = args.runs.as_slice() else {
         return Err(CliError::usage("--ask-again is for one run: name one"));
     };
-    let source = looked_at(accepting::answers_of(select::source(global, name)?)?)?;
+    let source = accepting::answers_of(select::source(global, name)?)?;
     gate::sound(&source.log, source.run, "nothing was asked", output)?;
+    if let Some(of) = look_settings(&source)? {
+        return show_look(source, of, global, output);
+    }
     let seed = draw_seed.map_or_else(random_seed, Ok)?;
     let drawn = DrawnLook::draw(&source, (sample, times, seed), global)?;
     let settings = drawn.settings();
@@ -113,61 +117,84 @@ pub(super) fn run(args: &Args, global: &Global, output: &Output) -> Result<Statu
         };
         write_err(&format!("{fewer}{}\nit makes {cost}\n", power.text()));
     }
-    let wanted = study.settings.experiment.to_json().map_err(|e| CliError::usage(e.to_string()))?;
-    let recording = StudyRecording {
-        config: None,
-        study,
-        model: model.clone(),
-        log_limit: None,
-        new: true,
-        folder: FolderArgs::default(),
-        seat: None,
-        until: None,
-        plan: None,
-    };
+    let recording = StudyRecording { new: true, ..StudyRecording::new(study, model.clone()) };
     let concluded = recording_to_begin(recording, global)?.conclude(global)?;
+    let run = concluded.run;
     if concluded.outcome() != "finished" {
-        return concluded.report(global, output);
-    }
-    let status = concluded.end(global)?;
-    if status != Status::Fine {
+        let status = concluded.report(global, output)?;
+        write_err(&spell_commands(&format!("`{}` compares the answers then\n", compares(run))));
         return Ok(status);
     }
-    let log = select::open(global)?;
-    let run = find_finished(&log, NAME, &wanted)?;
-    let looks = looks_at(&log, &source, global)?;
-    let Some(look) = looks.iter().rfind(|look| look.run == run) else {
-        return Err(CliError::new(Status::Io, "the run of this look is not in the log any more"));
+    let status = concluded.end(global)?;
+    match status {
+        Status::Fine => show(run, &select::open(global)?, &source, Some(&power), (global, output)),
+        other => Ok(other),
+    }
+}
+
+/// The settings of a look; `None` of any other run.
+fn look_settings(source: &RunSource) -> Result<Option<DriftSettings>, CliError> {
+    let started = latest_start(source.log.reader()?.as_mut(), source.run)?;
+    let settings = started.settings["experiment"].clone();
+    let settings = serde_json::from_value::<DriftSettings>(settings).ok();
+    Ok(settings.filter(|_| started.experiment == NAME))
+}
+
+/// Shows what came of a look that is named itself: nothing is asked.
+fn show_look(
+    source: RunSource,
+    settings: DriftSettings,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let (look, of) = (source.run, settings.of);
+    let log = source.log.clone();
+    if !log.reader()?.runs()?.iter().any(|head| head.run == of) {
+        return Err(CliError::usage(format!(
+            "run {look} asked prompts of run {of} again, which is not here: there is nothing to compare with"
+        ))
+        .hint("`retold import` or `retold copy` brings it"));
+    }
+    if how_it_ended(log.reader()?.as_mut(), look)?.is_none() {
+        return Err(CliError::usage(format!("run {look} has not asked everything yet"))
+            .hint(format!("`retold run --resume {}` continues it", look.short(8))));
+    }
+    show(look, &log, &RunSource { run: of, ..source }, None, (global, output))
+}
+
+/// The command that shows what came of a look.
+fn compares(look: RunId) -> String {
+    format!("retold check {} --ask-again", look.short(8))
+}
+
+/// Shows what came of a finished look at a run, and how it stands among all looks at it.
+fn show(
+    run: RunId,
+    log: &Log,
+    source: &RunSource,
+    power: Option<&DriftPower>,
+    (global, output): (&Global, &Output),
+) -> Result<Status, CliError> {
+    let looks = looks_at(log, source, global)?;
+    let Some(look) = looks.iter().find(|look| look.run == run) else {
+        return Err(CliError::new(Status::Io, format!("run {run} is not in the log any more")));
     };
     let has_changed = look.decisions.iter().any(DriftComparison::has_changed);
     if output.is_json() {
-        output.object(&json!({"of": source.run, "run": run, "seed": seed, "power": power,
+        output.object(&json!({"of": source.run, "run": run, "power": power,
             "decisions": look.decisions, "has_changed": has_changed,
             "looks": looks.iter().map(Look::json).collect::<Vec<_>>()}))?;
     } else {
-        output.text(&text(look, &looks, &source))?;
+        output.text(&text(look, &looks, source))?;
     }
     Ok(if has_changed { Status::Difference } else { Status::Fine })
-}
-
-/// The run whose answers are asked for again: of a look, the run that it looked at, as far as the log has it. So the same command can
-/// be repeated with `latest`.
-fn looked_at(source: RunSource) -> Result<RunSource, CliError> {
-    let mut reader = source.log.reader()?;
-    let started = latest_start(reader.as_mut(), source.run)?;
-    let settings = serde_json::from_value::<DriftSettings>(started.settings["experiment"].clone());
-    let of = settings.ok().filter(|_| started.experiment == NAME).map(|settings| settings.of);
-    let is_here =
-        |of: &RunId| reader.runs().is_ok_and(|all| all.iter().any(|head| head.run == *of));
-    let run = of.filter(is_here).unwrap_or(source.run);
-    Ok(RunSource { run, ..source })
 }
 
 /// Who is asked: as the run was, or, of a program, as the flags say.
 fn runtime(source: &RunSource, model: &ModelArgs, global: &Global) -> Result<Runtime, CliError> {
     let started = latest_start(source.log.reader()?.as_mut(), source.run)?;
     let is_of_study = started.experiment != PROGRAM && started.is_of_experiment();
-    let mut runtime = match is_of_study {
+    let runtime = match is_of_study {
         true => settings_of(global.studies, &started)?.runtime,
         false => Runtime::default(),
     };
@@ -175,8 +202,6 @@ fn runtime(source: &RunSource, model: &ModelArgs, global: &Global) -> Result<Run
         return Err(CliError::usage("which model is asked again is not known of this run")
             .hint("--model PROVIDER/MODEL names it, as for `run`"));
     }
-    // Requests say which model they are for.
-    runtime.model.endpoints.clear();
     Ok(runtime)
 }
 
@@ -219,7 +244,11 @@ fn text(look: &Look, looks: &[Look], source: &RunSource) -> String {
         } else {
             "no change that this look could find"
         };
-        text.push_str(&format!("  {said}: p = {p:.4} (exact permutation within each prompt)\n"));
+        let among = match look.decisions.len() {
+            1 => String::new(),
+            many => format!(", as one of {many} decisions"),
+        };
+        text.push_str(&format!("  {said}: p = {p:.4}{among} (permutation within each prompt)\n"));
     }
     if looks.len() > 1 {
         text.push_str(&format!("looks at run {} so far:\n", source.run.short(8)));

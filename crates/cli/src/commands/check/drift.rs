@@ -189,10 +189,9 @@ fn compare(
         let of = decided.values().find_map(|of| of.get(name));
         of.map(|old| old.by.clone()).unwrap_or_default()
     };
-    let compared = found.into_iter().filter_map(|(name, answers)| {
+    let decisions = found.into_iter().map(|(name, answers)| {
         let answers = answers.into_values().collect();
-        let decision = ComparedDecision { name: name.clone(), by: by(name), answers };
-        DriftComparison::of(&decision, settings.seed)
+        ComparedDecision { name: name.clone(), by: by(name), answers }
     });
-    Ok(compared.collect())
+    Ok(DriftComparison::of_look(&decisions.collect::<Vec<_>>(), settings.seed))
 }

@@ -9,6 +9,7 @@ use super::Args;
 use super::alone::simulate;
 use super::planned::PlannedRun;
 use super::stored_plan::StoredPlan;
+use crate::again::quote;
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::model::ModelArgs;
@@ -82,7 +83,13 @@ pub(super) fn register(
         return Ok(Status::Fine);
     }
     let model = started.model_note();
-    let records = format!("run {} --plan", config.display());
+    // What the plan was made with: a run without it would deviate.
+    let named = args.model.iter().map(|model| ("--model", model));
+    let given = args.settings.iter().map(|setting| ("--set", setting)).chain(named);
+    let given = given.map(|(flag, value)| {
+        format!(" {flag} {}", quote(value).unwrap_or_else(|| "..".to_owned()))
+    });
+    let records = format!("run {}{} --plan", config.display(), given.collect::<String>());
     output.text(&format!(
         "{}{}{}{model}{}",
         plan.text(),

@@ -21,7 +21,6 @@ use crate::model::ModelArgs;
 use crate::output::{Output, count_of};
 use crate::runs::accepting;
 use crate::runs::config::NamedConfig;
-use crate::runs::finished::find_finished;
 use crate::runs::folder::FolderArgs;
 use crate::runs::record::{StudyRecording, recording_to_begin};
 use crate::runs::resume::same_study;
@@ -123,30 +122,21 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     study.settings.experiment = ExperimentSettings::new(judge);
     let tried = JudgeStudy.check(&study.settings.experiment);
     tried.map_err(|error| CliError::from(error.at(&config.path)).hint("nothing was asked"))?;
-    let wanted = study.settings.experiment.to_json().map_err(|e| CliError::usage(e.to_string()))?;
-    let folder = FolderArgs::default();
-    let status = if resume {
-        same_study(&config, &study, model, folder, global)?.go(global, output)?
-    } else {
-        let (log_limit, seat, until, plan) = (None, None, None, None);
-        let recording = StudyRecording {
-            config: Some(config),
-            study,
-            model,
-            log_limit,
-            new,
-            folder,
-            seat,
-            until,
-            plan,
-        };
-        recording_to_begin(recording, global)?.go(global, output)?
+    let pending = match resume {
+        true => same_study(&config, &study, model, FolderArgs::default(), global)?,
+        false => {
+            let config = Some(config);
+            let recording = StudyRecording { config, new, ..StudyRecording::new(study, model) };
+            recording_to_begin(recording, global)?
+        }
     };
+    let concluded = pending.conclude(global)?;
+    let judge = concluded.run;
+    let status = concluded.report(global, output)?;
     if status != Status::Fine {
         return Ok(status);
     }
     let log = select::open(global)?;
-    let judge = find_finished(&log, NAME, &wanted)?;
     let model = latest_start(log.reader()?.as_mut(), judge)?.model;
     let verdicts = verdicts(&log, judge)?;
     let scorer = match model["simulated"].as_bool() {

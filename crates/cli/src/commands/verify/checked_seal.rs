@@ -62,7 +62,7 @@ impl SealArgs {
             Some(begin) => {
                 let (signed, lines) = text.split_at(begin);
                 let stamp = TimeStamp::parse(lines);
-                (signed, Some(stamp.ok_or_else(|| refused("its time from outside is no reply"))?))
+                (signed, Some(stamp.ok_or_else(|| refused("its time stamp cannot be read"))?))
             }
         };
         let (seal, key) = Seal::read_signed(signed, self.signer.as_deref(), &refused)?;

@@ -1,7 +1,7 @@
 //! Times from outside: an authority signs when the seal of a run existed (RFC 3161).
 //!
-//! The times in a log are those of the clock of whoever recorded it, and a signer can write any time. An authority whose key
-//! nobody else has cannot be asked for a time that is over. It gets a hash of the seal and no more. `openssl` makes the request
+//! Times in a log come from the recorder's own clock, and a signer can write any time. An authority signs the present time alone, with
+//! a key that nobody else has. It gets a hash of the seal and no more. `openssl` makes the request
 //! and checks the reply, as `ssh-keygen` does with signatures; the reply is kept in the file of the seal, so that it can be
 //! checked later without a network.
 
@@ -113,7 +113,7 @@ impl TimeStamp {
         let Some(time) = text.lines().find_map(stamped_time) else {
             return Ok(Err(match text.lines().find_map(|line| line.strip_prefix("Status: ")) {
                 Some(status) => format!("it refused: {}", printable(status, 100)),
-                None => "it is no reply of a time-stamp authority".to_owned(),
+                None => "it is not a time-stamp reply".to_owned(),
             }));
         };
         let unreadable = |error: std::io::Error| {
@@ -123,7 +123,7 @@ impl TimeStamp {
         let certificates = std::path::absolute(certificates).map_err(unreadable)?;
         let mut command = folder.command();
         command.args(["-verify", "-in", REPLY]).args(against).arg("-CAfile").arg(certificates);
-        // The authority's certificate has to have been valid then, and will not be for ever.
+        // The certificate must have been valid at that time; it may have expired since.
         command.args(["-attime", &time.0.div_euclid(1000).to_string()]);
         let checked = run(&mut command)?;
         Ok(match checked.status.success() {

@@ -121,39 +121,35 @@ pub(crate) fn record(recording: ProgramRecording, global: &Global) -> Result<Sta
         unfinished: unfinished.map(|(run, _)| run),
         gather: layers.is_asked.then_some(layers.gather),
     };
-    let matching = &MatchingArgs::default();
-    let (name, destinations, budget) = (run.to_string(), &destinations, &budget_args);
-    let retry_failed = false;
-    let again = ProgramResumption {
-        name: &name,
-        matching,
-        retry_failed,
-        destinations,
-        budget,
-        layers,
-        command,
-    };
-    begin(program, again, global)
+    begin(program, (&destinations, &budget_args), layers, global)
 }
 
 /// Runs the program of a new run, and as long as it waits for batches that end while the command waits, once more.
 fn begin(
     program: Program,
-    again: ProgramResumption<'_>,
+    (destinations, budget): (&Destinations, &BudgetArgs),
+    layers: Layers,
     global: &Global,
 ) -> Result<Status, CliError> {
-    let (log, run) = (program.log.clone(), program.run);
+    let (log, run, command) = (program.log.clone(), program.run, program.command.clone());
     let layer = match program.go(global)? {
         ProgramEnd::Ended(status) => return Ok(status),
         ProgramEnd::Held(layer) => layer,
     };
-    match settle_layer(&layer, again.layers, true, (&log, run), global)? {
-        Some(status) => Ok(status),
-        None => {
-            drop((layer, log));
-            resume(again, global)
-        }
+    if let Some(status) = settle_layer(&layer, layers, true, (&log, run), global)? {
+        return Ok(status);
     }
+    drop((layer, log));
+    let again = ProgramResumption {
+        name: &run.to_string(),
+        matching: &MatchingArgs::default(),
+        retry_failed: false,
+        destinations,
+        budget,
+        layers,
+        command,
+    };
+    resume(again, global)
 }
 
 /// The last run of a name, if it has asked something, did not come to its end, and nobody is writing it.
@@ -411,18 +407,7 @@ pub(crate) fn fork(
         unfinished: None,
         gather: layers.is_asked.then_some(layers.gather),
     };
-    let (name, matching) = (program.run.to_string(), &MatchingArgs::default());
-    let (budget, retry_failed) = (budget_args, false);
-    let again = ProgramResumption {
-        name: &name,
-        matching,
-        retry_failed,
-        destinations,
-        budget,
-        layers,
-        command,
-    };
-    begin(program, again, global)
+    begin(program, (destinations, budget_args), layers, global)
 }
 
 /// Refuses a name of a run that has something in it that is taken out: the run is found by its name.

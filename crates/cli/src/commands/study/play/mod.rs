@@ -110,20 +110,11 @@ fn run(
             };
             let study = config.study(global.studies)?;
             let seat = seat_at(&terminal, play, &study.settings.experiment);
-            let folder = FolderArgs::default();
+            let config = Some(config);
             // An unfinished game does not prevent a new one.
-            let (log_limit, new, until, plan) = (None, true, None, None);
-            let recording = StudyRecording {
-                config: Some(config),
-                study,
-                model,
-                log_limit,
-                new,
-                folder,
-                seat,
-                until,
-                plan,
-            };
+            let new = true;
+            let recording =
+                StudyRecording { config, new, seat, ..StudyRecording::new(study, model) };
             record::recording_to_begin(recording, global)?.go(global, output)
         }
         (_, Some(run), _) => {
