@@ -114,7 +114,7 @@ class ToolCall:
 
     def _arguments(self) -> Any:
         try:
-            return plain(self.arguments)
+            return plain(self.arguments, is_strict=self.is_strict)
         except NotJson as error:
             raise TypeError(
                 f"retold: {self.name!r} was called with what JSON cannot hold ({error}), so a replay cannot find the call: "
@@ -152,16 +152,19 @@ class RunningCall:
         try:
             made = self.call.to_json(result)
             # What a converter of the user's has made.
-            self._say({"result": made if self.call.to_json is encode else plain(made)}, frame)
-        except (NotJson, RecursionError) as error:
-            said = f"what {self.call.name!r} gave cannot be recorded as JSON ({error})"
+            said_as = made if self.call.to_json is encode else plain(made)
+        except Exception as error:
+            reason = error if isinstance(error, NotJson) else f"{type(error).__name__}: {error}"
+            said = f"what {self.call.name!r} gave cannot be recorded as JSON ({reason})"
             self._say({"error": {"type": "retold.NotRecorded", "message": said}}, frame)
             if self.call.is_strict:
                 raise TypeError(
                     f"retold: {said}: return texts, numbers, lists and dicts, dataclasses or pydantic models, or say "
                     "with to_json= and from_json= how it becomes JSON and is read again"
-                ) from None
+                ) from (None if isinstance(error, NotJson) else error)
             warnings.warn(f"retold: {said}, and a replay cannot give it", RetoldWarning, stacklevel=2)
+        else:
+            self._say({"result": said_as}, frame)
 
     def fail(self, error: BaseException, frame: Frame) -> None:
         """Records the error."""

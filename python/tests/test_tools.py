@@ -6,12 +6,18 @@ import asyncio
 import concurrent.futures
 import dataclasses
 import datetime
+import enum
+import ipaddress
 import json
+import math
+import pathlib
 import subprocess
 import sys
-from typing import Any
+from decimal import Decimal
+from typing import Any, NamedTuple
 
 import asking
+import pydantic
 import pytest
 
 import retold
@@ -273,6 +279,43 @@ class Point:
     y: tuple[int, ...]
 
 
+class Pair(NamedTuple):
+    one: int
+    other: str
+
+
+class Colour(enum.Enum):
+    RED = "red"
+
+
+class Inner(pydantic.BaseModel):
+    x: int
+
+
+class Deeper(Inner):
+    y: int = 2
+
+
+class Paper(pydantic.BaseModel):
+    """Its own JSON leaves out and changes most of it."""
+
+    title: str = pydantic.Field(alias="theTitle")
+    hidden: str = pydantic.Field(default="d", exclude=True)
+    link: pydantic.HttpUrl
+    inner: Inner
+    rest: Any
+    _seen: set[int] = pydantic.PrivateAttr(default_factory=set)
+
+
+def paper() -> Paper:
+    made = Paper(
+        theTitle="t", link="https://example.org/a", inner=Deeper(x=1), rest=(datetime.date(2026, 11, 30), b"\xff", math.inf)
+    )
+    made.hidden = "secret"
+    made._seen.add(3)
+    return made
+
+
 @pytest.mark.parametrize(
     "value",
     [
@@ -281,13 +324,78 @@ class Point:
         {"a": (1, {2, 3}), "$retold": "x"},
         {1: b"bytes"},
         datetime.datetime(2026, 11, 30, 12, tzinfo=datetime.timezone.utc),
-        2**70,
+        datetime.timedelta(days=-1, microseconds=3),
+        [2**70, math.inf, -math.inf],
+        ["half \udcff", {"half \ud800": 1}],
+        [Decimal("1.10"), pathlib.Path("/a"), ipaddress.ip_address("10.0.0.1")],
         Point(1, (2, 3)),
+        Pair(1, "b"),
+        Colour.RED,
+        paper(),
     ],
 )
 def test_values_are_read_back_as_they_were(value):
-    assert decode(json.loads(json.dumps(encode(value)))) == value
-    json.dumps(plain(value))
+    again = decode(json.loads(json.dumps(encode(value), allow_nan=False).encode()))
+    assert (again, repr(again)) == (value, repr(value))
+    json.dumps(plain(value), allow_nan=False)
+
+
+def test_no_number_is_read_back_as_none():
+    assert math.isnan(decode(encode(math.nan))) and decode(encode(Decimal("NaN"))).is_nan()
+
+
+def test_numbers_of_numpy_are_read_back_as_such():
+    numpy = pytest.importorskip("numpy")
+    for value in (numpy.float32(0.1), numpy.float64(0.1), numpy.int64(3), numpy.str_("a"), numpy.datetime64("2026-11-30")):
+        again = decode(json.loads(json.dumps(encode(value))))
+        assert (type(again), repr(again)) == (type(value), repr(value))
+    assert plain([numpy.float64(0.5), numpy.int8(1)]) == [0.5, 1]
+    for strange in (numpy.zeros(2), numpy.datetime64("2026-11-30", "ns")):
+        with pytest.raises(NotJson):
+            encode(strange)
+
+
+def test_the_arguments_are_the_same_in_each_process():
+    class Tags(pydantic.BaseModel):
+        names: set[str]
+
+    assert plain(Tags(names=set("cabed"))) == {"names": list("abcde")}
+
+
+def test_what_would_be_read_back_as_another_value_is_refused_when_it_is_recorded():
+    @dataclasses.dataclass
+    class Local:
+        x: int
+
+    class Login(pydantic.BaseModel):
+        key: pydantic.SecretStr
+
+    for value, why in [
+        (Local(1), "the class .*Local cannot be found by its name"),
+        (pathlib.PureWindowsPath("c:/a"), "would be read back as another value"),
+        (pydantic.SecretStr("k"), "SecretStr is not a value of JSON"),
+        (10**5000, "ValueError: Exceeds the limit"),
+    ]:
+        with pytest.raises(NotJson, match=why):
+            encode(value)
+    assert plain(Login(key="k")) == {"key": "**********"} and plain(Local(1)) == {"x": 1}
+
+
+def test_an_argument_of_a_framework_that_json_cannot_hold_is_named_by_its_type():
+    with pytest.raises(NotJson):
+        plain({"lock": object()})
+    assert plain({"lock": object(), "n": 1}, is_strict=False) == {"lock": {"$retold": "object"}, "n": 1}
+
+
+def test_a_converter_that_fails_says_so_and_the_call_is_recorded_as_failed(log):
+    @retold.tool(to_json=lambda value: value.cents, from_json=int)
+    def price() -> str:
+        return "3"
+
+    with retold.record(log), pytest.raises(TypeError, match="AttributeError: 'str' object has no attribute 'cents'"):
+        price()
+    with retold.replay(log), pytest.raises(retold.NotRecorded, match="what 'price' gave cannot be recorded as JSON"):
+        price()
 
 
 def test_a_recorded_class_is_not_imported_and_a_strange_value_is_refused():
@@ -295,15 +403,36 @@ def test_a_recorded_class_is_not_imported_and_a_strange_value_is_refused():
     with pytest.raises(NotJson, match="turtle.Turtle"):
         decode({"$retold": "turtle.Turtle", "value": {}})
     assert "turtle" not in sys.modules
-    for strange in (object(), float("nan"), int):
+    for strange in (object(), complex(1, 2), int):
         with pytest.raises(NotJson):
             encode(strange)
 
 
+def raised(function: Any) -> Exception:
+    with pytest.raises(Exception) as error:
+        function()
+    return error.value
+
+
+class Silent(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+def test_an_error_that_cannot_say_what_it_is_is_recorded_nevertheless():
+    assert isinstance(error_of(error_as_json(Silent("x"))), Silent)
+
+
 def test_errors_are_raised_as_they_were_or_as_tool_errors():
-    for error in (KeyError("k"), FileNotFoundError(2, "none", "file"), NoFlight("Oslo", 3), ValueError("a", 1)):
+    errors = [KeyError("k"), FileNotFoundError(2, "none", "file"), NoFlight("Oslo", 3), ValueError("a", 1), ValueError("\udcff")]
+    errors += [raised(lambda: b"\xff".decode()), raised(lambda: json.loads("{")), raised(lambda: "a" + 1)]  # type: ignore[operator]
+    for error in errors:
         again = error_of(json.loads(json.dumps(error_as_json(error))))
-        assert (type(again), str(again)) == (type(error), str(error))
+        assert (type(again), str(again), again.args) == (type(error), str(error), error.args)
+    # One field that JSON cannot hold does not take the others with it.
+    held = NoFlight("Oslo", 3)
+    held.lock = object()  # type: ignore[attr-defined]
+    assert vars(error_of(error_as_json(held))) == {"city": "Oslo", "code": 3}
     other = error_of({"type": "elsewhere.Broken", "message": "it broke"})
     assert isinstance(other, retold.ToolError) and other.type == "elsewhere.Broken"
     # What is no error is not made, whatever its name.
