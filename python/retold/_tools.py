@@ -6,6 +6,7 @@ import asyncio
 import contextvars
 import functools
 import inspect
+import time
 import warnings
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -22,6 +23,12 @@ Convert = Callable[[Any], Any]
 
 #: The attribute of a decorated function with the name of its tool.
 TOOL = "__retold_tool__"
+
+#: The field of an error which says that the call was cancelled, and after how many seconds.
+_CANCELLED_AFTER = "cancelled_after"
+
+#: For how many seconds more a replay waits to be cancelled.
+_PATIENCE = 2
 
 #: The ids of the last results in this context, by the names of their tools.
 _last: contextvars.ContextVar[Mapping[str, str]] = contextvars.ContextVar("retold_results", default={})  # noqa: B039
@@ -70,17 +77,17 @@ class ToolCall:
             return await function()
         given = await _run_beside(self._ask, home, call_headers())
         if isinstance(given, RecordedCall):
+            await given.wait()
             return given.result()
         frame = Frame(self.owner)
-        token = enter_frame(frame)
+        token, start = enter_frame(frame), time.monotonic()
         try:
             try:
                 result = await function()
             finally:
                 leave_frame(token)
         except asyncio.CancelledError:
-            # Whoever waited for it has given up, and gets what `asyncio.wait_for` gives.
-            given.fail(TimeoutError("the tool was cancelled"), frame)
+            given.cancel(time.monotonic() - start, frame)
             raise
         except Exception as error:
             await _run_beside(given.fail, error, frame)
@@ -129,6 +136,12 @@ class RecordedCall:
     call: ToolCall
     reply: dict[str, Any]
 
+    async def wait(self) -> None:
+        """Waits if the call was cancelled: whoever gave it up then does so again, and gets what only that gives."""
+        after = self.reply.get("error", {}).get(_CANCELLED_AFTER)
+        if after is not None:
+            await asyncio.sleep(after + _PATIENCE)
+
     def result(self) -> Any:
         """The result; raises the error that was raised."""
         if "error" in self.reply:
@@ -170,6 +183,12 @@ class RunningCall:
         """Records the error."""
         if self.number is not None:
             self._say({"error": error_as_json(error)}, frame)
+
+    def cancel(self, seconds: float, frame: Frame) -> None:
+        """Records that the call was cancelled: the tool has not ended."""
+        if self.number is not None:
+            error = error_as_json(TimeoutError("the tool was cancelled"))
+            self._say({"error": {**error, _CANCELLED_AFTER: seconds}}, frame)
 
     def _say(self, what: dict[str, Any], frame: Frame) -> None:
         if self.call.id is not None:
@@ -253,11 +272,16 @@ def tool(
 
 
 def _decorate(function: Any, *, name: str | None, to_json: Convert, from_json: Convert) -> Any:
-    title = name or function.__name__
+    title = name or getattr(function, "__name__", None)
+    if title is None:
+        raise TypeError(f"retold: {type(function).__name__} has no name: write retold.tool(name=..)")
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise TypeError(f"retold: {title} is a generator, and a tool gives one result: return a list")
     signature = inspect.signature(function)
-    takes_self = next(iter(signature.parameters), None) in ("self", "cls")
+    # A method's own object is no argument; a function may call one `cls`.
+    owner = getattr(function, "__qualname__", "").rpartition(".")[0]
+    is_method = owner != "" and not owner.endswith("<locals>")
+    takes_self = is_method and next(iter(signature.parameters), None) in ("self", "cls")
 
     def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> ToolCall:
         # By name, however the arguments were given.
@@ -268,10 +292,12 @@ def _decorate(function: Any, *, name: str | None, to_json: Convert, from_json: C
             arguments.pop(next(iter(arguments)))
         return ToolCall(title, arguments, to_json=to_json, from_json=from_json)
 
-    if inspect.iscoroutinefunction(function):
+    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None)):
 
         @functools.wraps(function)
         async def run_async(*args: Any, **kwargs: Any) -> Any:
+            if recorder() is None:
+                return await function(*args, **kwargs)
             return await call(args, kwargs).run_async(lambda: function(*args, **kwargs))
 
         setattr(run_async, TOOL, title)
@@ -279,6 +305,8 @@ def _decorate(function: Any, *, name: str | None, to_json: Convert, from_json: C
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
+        if recorder() is None:
+            return function(*args, **kwargs)
         return call(args, kwargs).run(lambda: function(*args, **kwargs))
 
     setattr(run, TOOL, title)

@@ -7,6 +7,7 @@ import concurrent.futures
 import dataclasses
 import datetime
 import enum
+import functools
 import ipaddress
 import json
 import math
@@ -200,6 +201,32 @@ def test_tools_in_threads_and_in_tasks(log, runs):
     assert runs == []
 
 
+def test_a_call_that_was_cancelled_is_cancelled_again(log, runs):
+    @retold.tool
+    async def wait(seconds: float) -> float:
+        runs.append(seconds)
+        await asyncio.sleep(seconds)
+        return seconds
+
+    async def work() -> tuple[Any, ...]:
+        with pytest.raises(asyncio.TimeoutError) as late:
+            await asyncio.wait_for(wait(60), 0.1)
+        race = [asyncio.create_task(wait(50)), asyncio.create_task(wait(0.1))]
+        first, others = await asyncio.wait(race, return_when=asyncio.FIRST_COMPLETED)
+        for other in others:
+            other.cancel()
+        lost = await asyncio.gather(*others, return_exceptions=True)
+        return str(late.value), [task.result() for task in first], [type(error) for error in lost]
+
+    with retold.record(log):
+        given = asyncio.run(work())
+    assert given == ("", [0.1], [asyncio.CancelledError]) and runs == [60, 50, 0.1]
+    runs.clear()
+    with retold.replay(log):
+        assert asyncio.run(work()) == given
+    assert runs == []
+
+
 def test_a_tool_that_asks_a_model_runs_and_what_it_asks_is_answered(log, model, runs):
     @retold.tool
     def summarise(text: str) -> str:
@@ -229,7 +256,31 @@ def test_a_fact_rests_on_what_a_tool_gave_and_a_proof_holds_it(log, tmp_path):
     assert proved.returncode == 0, proved.stderr
 
 
+class Library:
+    @retold.tool
+    def find(self, title: str) -> str:
+        return title
+
+    async def __call__(self, title: str) -> str:
+        return title
+
+
+def test_what_a_tool_is_called_with_is_what_its_arguments_are(log):
+    @retold.tool
+    def rank(cls: str, most: int) -> str:
+        return f"{cls} {most}"
+
+    ask = retold.tool(name="ask")(Library())
+    with retold.record(log):
+        assert (rank("a", 1), rank("b", 1), Library().find("x"), asyncio.run(ask("y"))) == ("a 1", "b 1", "x", "y")
+    with retold.replay(log):
+        # An argument may have the name that methods give to their own object.
+        assert (rank("b", 1), rank("a", 1), Library().find("x"), asyncio.run(ask("y"))) == ("b 1", "a 1", "x", "y")
+
+
 def test_what_cannot_be_a_tool_is_refused(log):
+    with pytest.raises(TypeError, match="partial has no name: write retold.tool"):
+        retold.tool(functools.partial(search, most=1))
     with pytest.raises(TypeError, match="is a generator, and a tool gives one result: return a list"):
 
         @retold.tool
