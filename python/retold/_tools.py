@@ -188,7 +188,8 @@ class RunningCall:
         """Records that the call was cancelled: the tool has not ended."""
         if self.number is not None:
             error = error_as_json(TimeoutError("the tool was cancelled"))
-            self._say({"error": {**error, _CANCELLED_AFTER: seconds}}, frame)
+            # A run that goes on makes the call again.
+            self._say({"error": {**error, _CANCELLED_AFTER: seconds, "again": True}}, frame)
 
     def _say(self, what: dict[str, Any], frame: Frame) -> None:
         if self.call.id is not None:

@@ -23,6 +23,9 @@ _CALL = "tools/call"
 #: The first request of a connection, which a server has to get before all others.
 _FIRST = "initialize"
 
+#: What a client says that waits for an answer no more; a server then gives none.
+_GIVEN_UP = "notifications/cancelled"
+
 #: What is said of a request that has no answer, in the numbers of JSON-RPC that are free.
 _NOT_ANSWERED, _SERVER_ENDED = -32001, -32000
 
@@ -30,6 +33,12 @@ _NOT_ANSWERED, _SERVER_ENDED = -32001, -32000
 _PATIENCE = 2
 
 Message = dict[str, Any]
+
+#: Stands for the answer of a server that has ended.
+_ENDED: Message = {}
+
+#: The error of a request that was given up.
+_NO_ANSWER: Message = {"type": "CancelledError", "message": "the client waited for the answer no more"}
 
 
 class Between:
@@ -42,6 +51,7 @@ class Between:
         self._before: list[Message] = []
         #: The answers that are waited for, by the ids of their requests as JSON.
         self._waiting: dict[str, _Answer] = {}
+        self._has_ended = False
         self._lock, self._starting = threading.Lock(), threading.RLock()
         self._threads: list[threading.Thread] = []
 
@@ -75,10 +85,21 @@ class Between:
         thread.start()
 
     def _notify(self, message: Message) -> None:
+        if message["method"] == _GIVEN_UP:
+            self._give_up(message)
+            return
         with self._starting:
             self._before.append(message)
             if self._server is not None:
                 self._send(message)
+
+    def _give_up(self, message: Message) -> None:
+        with self._lock:
+            waiting = self._waiting.pop(json.dumps((message.get("params") or {}).get("requestId")), None)
+        if self._server is not None:
+            self._send(message)
+        if waiting is not None:
+            waiting.give(None)
 
     def _pass_on(self, line: bytes) -> None:
         # An answer to what the server has asked, which is running.
@@ -88,11 +109,14 @@ class Between:
     def _answer(self, request: Message) -> None:
         """Answers a request: from the record, or by the server."""
         try:
-            self._say(self._answer_to(request))
+            answer = self._answer_to(request)
+            if answer is not None:
+                self._say(answer)
         except Exception as error:  # noqa: BLE001  a client waits for an answer
             self._say(_failure(request, _NOT_ANSWERED, f"retold: {error}"))
 
-    def _answer_to(self, request: Message) -> Message:
+    def _answer_to(self, request: Message) -> Message | None:
+        """The answer to a request; none if the client waits no more."""
         if self._home is None:
             return self._ask_server(request)
         status, reply, _ = self._home.ask("", self._call(request), [])
@@ -100,9 +124,7 @@ class Between:
             return _answer_from_record(request, reply)
         answer, number = self._ask_server(request), reply["run"]
         if number is not None:
-            error = answer.get("error")
-            said = {"result": answer.get("result")} if error is None else {"error": _error(error)}
-            _, reply, _ = self._home.ask(f"/{number}", said, [])
+            _, reply, _ = self._home.ask(f"/{number}", _outcome(answer), [])
             if is_refusal(reply):
                 return _failure(request, _NOT_ANSWERED, reply["error"]["message"])
         return answer
@@ -119,15 +141,21 @@ class Between:
             told["live"] = True
         return {**told, "server": _name(self._command)}
 
-    def _ask_server(self, request: Message) -> Message:
-        """The answer of the server."""
-        self._start()
+    def _ask_server(self, request: Message) -> Message | None:
+        """The answer of the server; none if the client waits no more."""
+        try:
+            self._start()
+        except OSError as error:
+            said = f"the MCP server {_name(self._command)} cannot be started: {error.strerror}"
+            return _failure(request, _SERVER_ENDED, said)
         waiting, key = _Answer(), json.dumps(request["id"])
         with self._lock:
             self._waiting[key] = waiting
+            if self._has_ended:
+                self._waiting.pop(key).give(_ENDED)
         self._send(request)
         answer = waiting.wait()
-        if answer is None:
+        if answer is _ENDED:
             return _failure(request, _SERVER_ENDED, f"the MCP server {_name(self._command)} has ended")
         return answer
 
@@ -160,9 +188,10 @@ class Between:
             else:
                 self._say_line(line)
         with self._lock:
+            self._has_ended = True
             left, self._waiting = list(self._waiting.values()), {}
         for answer in left:
-            answer.give(None)
+            answer.give(_ENDED)
 
     def _send(self, message: Message) -> None:
         self._send_line(json.dumps(message, ensure_ascii=False).encode() + b"\n")
@@ -216,20 +245,34 @@ class _Answer:
         return self._answer
 
 
-def _answer_from_record(request: Message, reply: Message) -> Message:
-    """The answer to a request that is recorded, or is not."""
+def _answer_from_record(request: Message, reply: Message) -> Message | None:
+    """The answer to a request that is recorded, or is not; none if its client gave up waiting, and will do so again."""
     error = reply.get("error")
     if error is None:
         return {"jsonrpc": "2.0", "id": request["id"], "result": reply["result"]}
+    if error.get("type") == _NO_ANSWER["type"]:
+        return None
     rpc = error.get("rpc")
     if rpc is not None:
         return {"jsonrpc": "2.0", "id": request["id"], "error": rpc}
     return _failure(request, _NOT_ANSWERED, error["message"])
 
 
-def _error(error: Message) -> Message:
-    """An error of a server as that of a tool."""
-    return {"type": "McpError", "message": str(error.get("message", "")), "rpc": error}
+def _outcome(answer: Message | None) -> Message:
+    """What a server gave, as what a tool gave. A call without an answer has not ended: a run that goes on makes it again."""
+    if answer is None:
+        return {"error": {**_NO_ANSWER, "again": True}}
+    if "error" not in answer:
+        return {"result": answer.get("result")}
+    error = answer["error"]
+    return {
+        "error": {
+            "type": "McpError",
+            "message": str(error.get("message", "")),
+            "rpc": error,
+            "again": error.get("code") == _SERVER_ENDED,
+        }
+    }
 
 
 def _failure(request: Message, code: int, message: str) -> Message:
@@ -248,11 +291,7 @@ def main(words: Sequence[str]) -> int:
     if not command:
         print("usage: python -m retold.mcp -- COMMAND: the command of an MCP server that speaks on stdio", file=sys.stderr)
         return 2
-    try:
-        return Between(command, recorder(), sys.stdout.buffer).read(sys.stdin.buffer)
-    except FileNotFoundError:
-        print(f"retold: cannot start {command[0]}: there is no such program", file=sys.stderr)
-        return 127
+    return Between(command, recorder(), sys.stdout.buffer).read(sys.stdin.buffer)
 
 
 if __name__ == "__main__":

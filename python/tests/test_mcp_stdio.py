@@ -7,6 +7,8 @@ import json
 import os
 import subprocess
 import sys
+import time
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ import retold
 from retold._program import program
 
 SERVER = """
-import itertools, os, sys
+import asyncio, itertools, os, sys
 from mcp.server.mcpserver import MCPServer
 
 with open(sys.argv[1], "a") as started:
@@ -24,11 +26,15 @@ with open(sys.argv[1], "a") as started:
 server, numbers = MCPServer("made-up"), itertools.count()
 
 @server.tool()
-def draw(what: str) -> str:
+async def draw(what: str) -> str:
     with open(sys.argv[1], "a") as runs:
         runs.write(f"draw {what}\\n")
     if what == "bad":
         raise ValueError("no such thing")
+    if what == "slow":
+        await asyncio.sleep(60)
+    if what == "crash":
+        os._exit(3)
     return f"{what} {next(numbers)}"
 
 server.run("stdio")
@@ -97,6 +103,64 @@ def test_a_call_that_is_not_recorded_is_refused_in_a_replay_and_asked_in_a_fork(
     # The server was started for the one call that is new, after the handshake that it needs.
     assert runs.read_text().splitlines() == ["started", "draw b"]
     assert run.summary["tools"]["recorded"] == 1
+
+
+async def failing(words: list[str]) -> list[str]:
+    """What a client sees whose patience ends, and then its server."""
+    from mcp import Client, StdioServerParameters
+    from mcp.client.stdio import stdio_client
+
+    said = []
+    async with Client(stdio_client(StdioServerParameters(command=words[0], args=words[1:]))) as client:
+        for what, patience in (("slow", 1), ("a", 30), ("crash", 30), ("b", 30)):
+            try:
+                answer = await asyncio.wait_for(client.call_tool("draw", {"what": what}), patience)
+                said.append(answer.content[0].text)  # type: ignore[union-attr]
+            except Exception as error:
+                said.append(str(error) or type(error).__name__)
+    return said
+
+
+def test_a_call_that_is_given_up_and_a_server_that_ends_are_as_they_were(log, server, runs):
+    words = [sys.executable, server, str(runs)]
+    with retold.record(log):
+        said = asyncio.run(failing(words))
+    ended = f"the MCP server {Path(sys.executable).name} server.py has ended"
+    assert said == ["TimeoutError", "a 0", ended, ended]
+    runs.unlink()
+    with retold.replay(log):
+        assert asyncio.run(failing(words)) == said
+    assert not runs.exists()
+
+
+def test_a_server_that_cannot_be_started_is_named(log):
+    with retold.record(log), pytest.raises(BaseException) as error:
+        asyncio.run(failing(["no-such-program"]))
+    said = "".join(traceback.format_exception(error.value))
+    assert "the MCP server no-such-program cannot be started: No such file" in said
+
+
+def test_the_program_between_ends_with_its_client(server, runs):
+    lines = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}}},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "draw", "arguments": {"what": "slow"}}},
+    ]
+    lines[0]["params"]["clientInfo"] = {"name": "c", "version": "1"}  # type: ignore[index]
+    words = [sys.executable, "-m", "retold.mcp", "--", sys.executable, server, str(runs)]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as between:
+        assert between.stdin is not None
+        for line in lines:
+            between.stdin.write(json.dumps(line).encode() + b"\n")
+            between.stdin.flush()
+        for _ in range(400):
+            if runs.exists() and "draw slow" in runs.read_text():
+                break
+            time.sleep(0.05)
+        given_up = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}
+        between.stdin.write(json.dumps(given_up).encode() + b"\n")
+        between.stdin.close()
+        between.wait(30)
 
 
 def test_a_program_of_any_language_writes_our_command_before_that_of_its_server(log, tmp_path, server, runs):
