@@ -165,9 +165,10 @@ class RunningCall:
         try:
             made = self.call.to_json(result)
             # What a converter of the user's has made.
-            said_as = made if self.call.to_json is encode else plain(made)
+            self._say({"result": made if self.call.to_json is encode else plain(made)}, frame)
         except Exception as error:
-            reason = error if isinstance(error, NotJson) else f"{type(error).__name__}: {error}"
+            # Also one that is too long.
+            reason = error if isinstance(error, (NotJson, ReportError)) else f"{type(error).__name__}: {error}"
             said = f"what {self.call.name!r} gave cannot be recorded as JSON ({reason})"
             self._say({"error": {"type": "retold.NotRecorded", "message": said}}, frame)
             if self.call.is_strict:
@@ -176,8 +177,6 @@ class RunningCall:
                     "with to_json= and from_json= how it becomes JSON and is read again"
                 ) from (None if isinstance(error, NotJson) else error)
             warnings.warn(f"retold: {said}, and a replay cannot give it", RetoldWarning, stacklevel=2)
-        else:
-            self._say({"result": said_as}, frame)
 
     def fail(self, error: BaseException, frame: Frame) -> None:
         """Records the error."""

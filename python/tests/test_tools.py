@@ -490,6 +490,18 @@ def test_errors_are_raised_as_they_were_or_as_tool_errors():
     assert isinstance(error_of({"type": "os.system", "message": "true"}), retold.ToolError)
 
 
+def test_a_result_that_is_too_long_is_refused_and_recorded_as_that(log):
+    @retold.tool
+    def read() -> str:
+        return "x" * 70_000_000
+
+    with retold.record(log) as run, pytest.raises(TypeError, match="cannot be recorded as JSON .*too long"):
+        read()
+    assert run.summary["tools"]["failed"] == 1
+    with retold.replay(log), pytest.raises(retold.NotRecorded, match="too long"):
+        read()
+
+
 def test_keys_in_arguments_are_not_stored(log):
     with retold.record(log):
         retold.call_tool("fetch", {"url": "x", "api_key": "sk-0123456789abcdefghij0123"}, lambda url, api_key: "ok")
