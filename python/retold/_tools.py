@@ -75,7 +75,7 @@ class ToolCall:
         home = self._recorder()
         if home is None:
             return await function()
-        given = await _run_beside(self._ask, home, call_headers())
+        given = await _run_beside(self._ask, home, call_headers(), give_up=_give_up)
         if isinstance(given, RecordedCall):
             await given.wait()
             return given.result()
@@ -210,15 +210,31 @@ def _ask_recorder(
         raise ReportError(f"retold does not answer: {error}") from error
 
 
-async def _run_beside(function: Callable[..., Any], *given: Any) -> Any:
-    """What a function gives that waits for the disk, while the event loop goes on."""
+def _give_up(given: RecordedCall | RunningCall) -> None:
+    if isinstance(given, RunningCall):
+        given.cancel(0, Frame(None))
+
+
+async def _run_beside(
+    function: Callable[..., Any], *given: Any, give_up: Callable[[Any], None] | None = None
+) -> Any:
+    """What a function gives that waits for the disk, while the event loop goes on.
+
+    ``give_up`` gets it if whoever waits for it is cancelled meanwhile.
+    """
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError:
         # Another kind of loop.
         return function(*given)
     inside = contextvars.copy_context()
-    result = await loop.run_in_executor(None, functools.partial(inside.run, function, *given))
+    running = loop.run_in_executor(None, functools.partial(inside.run, function, *given))
+    try:
+        result = await asyncio.shield(running)
+    except asyncio.CancelledError:
+        if give_up is not None:
+            running.add_done_callback(lambda done: None if done.exception() else give_up(done.result()))
+        raise
     _last.set(inside[_last] if _last in inside else {})
     return result
 

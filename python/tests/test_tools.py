@@ -210,7 +210,7 @@ def test_a_call_that_was_cancelled_is_cancelled_again(log, runs):
 
     async def work() -> tuple[Any, ...]:
         with pytest.raises(asyncio.TimeoutError) as late:
-            await asyncio.wait_for(wait(60), 0.1)
+            await asyncio.wait_for(wait(60), 0.5)
         race = [asyncio.create_task(wait(50)), asyncio.create_task(wait(0.1))]
         first, others = await asyncio.wait(race, return_when=asyncio.FIRST_COMPLETED)
         for other in others:
@@ -220,11 +220,30 @@ def test_a_call_that_was_cancelled_is_cancelled_again(log, runs):
 
     with retold.record(log):
         given = asyncio.run(work())
-    assert given == ("", [0.1], [asyncio.CancelledError]) and runs == [60, 50, 0.1]
+    assert given == ("", [0.1], [asyncio.CancelledError]) and sorted(runs) == [0.1, 50, 60]
     runs.clear()
     with retold.replay(log):
         assert asyncio.run(work()) == given
     assert runs == []
+
+
+def test_a_call_that_was_cancelled_before_it_began_is_cancelled_again(log, runs):
+    @retold.tool
+    async def wait() -> None:
+        runs.append(1)
+
+    async def work() -> list[Any]:
+        tasks = [asyncio.create_task(wait()) for _ in range(3)]
+        await asyncio.sleep(0)
+        for task in tasks:
+            task.cancel()
+        return [type(error) for error in await asyncio.gather(*tasks, return_exceptions=True)]
+
+    for block in (retold.record(log), retold.replay(log)):
+        with block as run:
+            assert asyncio.run(work()) == [asyncio.CancelledError] * 3
+        assert runs == []
+    assert "the tool was cancelled" in shown(log, "log", "latest") and run.summary["not_recorded"] == 0
 
 
 def test_a_tool_that_asks_a_model_runs_and_what_it_asks_is_answered(log, model, runs):
