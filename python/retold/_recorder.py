@@ -64,7 +64,7 @@ def _recorder_of_command(url: str | None) -> Recorder | None:
     if _of_command is None or _of_command[0] != url:
         parts = urlsplit(url)
         host, port = parts.hostname or "127.0.0.1", parts.port or 80
-        live = tuple(filter(None, os.environ.get(_LIVE, "").split(",")))
+        live = tuple(filter(None, map(str.strip, os.environ.get(_LIVE, "").split(","))))
         made = Recorder(Connections(host, port), parts.path.rstrip("/"), [("Host", f"{host}:{port}")], live)
         _of_command = (url, made)
     return _of_command[1]

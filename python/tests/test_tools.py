@@ -23,6 +23,7 @@ import pytest
 
 import retold
 from retold._program import program
+from retold._recorder import recorder
 from retold._tool_errors import error_as_json, error_of
 from retold._values import NotJson, decode, encode, plain
 
@@ -150,6 +151,14 @@ def test_live_tools_run_in_a_replay_and_anew_in_a_fork(log, monkeypatch, runs):
     with retold.replay(log):
         search("Ada"), asyncio.run(book("Oslo")), search("Bob")
     assert runs == ["Ada", "Bob"]
+
+
+def test_the_names_in_the_variable_for_live_tools_have_commas_between_them(monkeypatch):
+    monkeypatch.setenv("RETOLD_URL", "http://127.0.0.1:1/token")
+    monkeypatch.setenv("RETOLD_LIVE_TOOLS", "search, book*,")
+    home = recorder()
+    assert home is not None
+    assert [home.is_live(name) for name in ("search", "booking", "weather", "")] == [True, True, False, False]
 
 
 def test_a_run_that_is_resumed_runs_only_what_is_missing(log, runs):
