@@ -252,7 +252,8 @@ def result_of(tool: Any) -> str | None:
         return None
     if name not in _last.get():
         raise ReportError(
-            f"the tool {name!r} has given nothing here yet: call it in the same task or thread, or give the id by which the model called it"
+            f"the tool {name!r} has given nothing here yet: call it in the same task or thread, or give the id by which the "
+            "model called it"
         )
     return _last.get()[name]
 

@@ -114,6 +114,8 @@ class _Writer:
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
             return self._of_class(value, fields if self.is_plain else {**fields, **getattr(value, "__dict__", {})})
+        if _has_slots_alone(type(value)):
+            return self._of_class(value, {name: getattr(value, name) for name in type(value).__slots__})
         if self.is_plain and callable(getattr(value, "get_secret_value", None)):
             return str(value)
         return self._unknown(value)
@@ -181,6 +183,11 @@ def _is_model(kind: type) -> bool:
     return callable(getattr(kind, "model_dump", None)) and hasattr(kind, "__pydantic_fields_set__")
 
 
+def _has_slots_alone(kind: type) -> bool:
+    """Whether all that a value of the class has is in its slots, as in a `Send` of LangGraph."""
+    return isinstance(vars(kind).get("__slots__"), tuple) and kind.__bases__ == (object,) and not hasattr(kind, "__del__")
+
+
 def _is_number(kind: type) -> bool:
     """Whether it is a class of numpy's for one number, text or date."""
     return kind.__module__ == "numpy" and issubclass(kind, sys.modules["numpy"].generic)
@@ -215,7 +222,7 @@ def decode(value: Any) -> Any:
             model: Any = kind.__new__(kind)
             model.__setstate__({"__dict__": decode(inner), **decode(value["state"])})
             return model
-        if dataclasses.is_dataclass(kind):
+        if dataclasses.is_dataclass(kind) or _has_slots_alone(kind):
             made = object.__new__(kind)
             for field, one in inner.items():
                 object.__setattr__(made, field, decode(one))

@@ -386,6 +386,19 @@ class Paper(pydantic.BaseModel):
     _seen: set[int] = pydantic.PrivateAttr(default_factory=set)
 
 
+class Slotted:
+    __slots__ = ("one", "other")
+
+    def __init__(self, one: Any, other: Any) -> None:
+        self.one, self.other = one, other
+
+    def __eq__(self, that: object) -> bool:
+        return isinstance(that, Slotted) and (self.one, self.other) == (that.one, that.other)
+
+    def __repr__(self) -> str:
+        return f"Slotted({self.one!r}, {self.other!r})"
+
+
 def paper() -> Paper:
     made = Paper(
         theTitle="t", link="https://example.org/a", inner=Deeper(x=1), rest=(datetime.date(2026, 11, 30), b"\xff", math.inf)
@@ -410,6 +423,7 @@ def paper() -> Paper:
         Point(1, (2, 3)),
         Pair(1, "b"),
         Colour.RED,
+        Slotted(1, (2, 3)),
         paper(),
     ],
 )
