@@ -299,6 +299,7 @@ def _decorate(function: Any, *, name: str | None, to_json: Convert, from_json: C
     owner = getattr(function, "__qualname__", "").rpartition(".")[0]
     is_method = owner != "" and not owner.endswith("<locals>")
     takes_self = is_method and next(iter(signature.parameters), None) in ("self", "cls")
+    others = next((one.name for one in signature.parameters.values() if one.kind is one.VAR_KEYWORD), None)
 
     def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> ToolCall:
         # By name, however the arguments were given.
@@ -307,6 +308,9 @@ def _decorate(function: Any, *, name: str | None, to_json: Convert, from_json: C
         arguments = dict(bound.arguments)
         if takes_self:
             arguments.pop(next(iter(arguments)))
+        if others is not None and not arguments[others].keys() & arguments.keys():
+            # A key among them is known by its name.
+            arguments.update(arguments.pop(others))
         return ToolCall(title, arguments, to_json=to_json, from_json=from_json)
 
     if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None)):
