@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ._exchange import Connections
-from ._session import ANSWER, TOKEN, active
+from ._session import ANSWER, TOKEN, Session, active
 
 #: Where the server of `retold record` is.
 _URL = "RETOLD_URL"
@@ -25,8 +25,21 @@ _PATIENCE = 600
 class Recorder:
     """A server that records calls of tools, or answers them."""
 
-    def __init__(self, connections: Connections, prefix: str, headers: list[tuple[str, str]], live: Sequence[str]) -> None:
+    def __init__(
+        self,
+        connections: Connections,
+        prefix: str,
+        headers: list[tuple[str, str]],
+        live: Sequence[str],
+        session: Session | None = None,
+    ) -> None:
         self._connections, self._prefix, self._headers, self._live = connections, prefix, headers, live
+        self._session = session
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the block has ended, to which a tool that still runs belonged."""
+        return self._session is not None and self._session.has_ended
 
     def is_live(self, tool: str) -> bool:
         """Whether a tool runs, whatever is recorded."""
@@ -53,7 +66,7 @@ def recorder() -> Recorder | None:
         if session.has_ended:
             return None
         headers = [("Host", f"{session.host}:{session.port}"), (TOKEN, session.server.token)]
-        return Recorder(session.connections, "", headers, session.live_tools)
+        return Recorder(session.connections, "", headers, session.live_tools, session)
     return _recorder_of_command(os.environ.get(_URL))
 
 

@@ -14,6 +14,7 @@ import math
 import pathlib
 import subprocess
 import sys
+import threading
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -253,6 +254,26 @@ def test_a_call_that_was_cancelled_before_it_began_is_cancelled_again(log, runs)
             assert asyncio.run(work()) == [asyncio.CancelledError] * 3
         assert runs == []
     assert "the tool was cancelled" in shown(log, "log", "latest") and run.summary["not_recorded"] == 0
+
+
+def test_a_tool_that_outlives_its_block_gives_what_it_gives(log):
+    begun, may_end = threading.Semaphore(0), threading.Event()
+
+    @retold.tool
+    def last(word: str) -> str:
+        begun.release()
+        may_end.wait(30)
+        if word == "bad":
+            raise LookupError(word)
+        return word
+
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        with retold.record(log):
+            good, bad = pool.submit(last, "good"), pool.submit(last, "bad")
+            assert begun.acquire(timeout=30) and begun.acquire(timeout=30)
+        with pytest.warns(retold.RetoldWarning, match="the block ended before the tool 'last' did"):
+            may_end.set()
+            assert good.result(30) == "good" and isinstance(bad.exception(30), LookupError)
 
 
 def test_a_tool_that_asks_a_model_runs_and_what_it_asks_is_answered(log, model, runs):
