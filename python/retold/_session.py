@@ -67,6 +67,8 @@ class Session:
         #: For whoever waits for an answer.
         self.connections = Connections(self.host, self.port)
         self._bases = [base(url) for url in self.server.bases]
+        #: Servers and paths that the program has named as those of MCP servers.
+        self._endpoints: set[tuple[tuple[str, str, int | None], str]] = set()
 
     def takes(self, method: str, scheme: str, host: str, port: int | None, path: str) -> bool:
         """Whether a request is recorded, or answered from the record."""
@@ -77,9 +79,15 @@ class Session:
             return False
         if matches(host, self.hosts) or matches(with_port, self.hosts) or matches(host, self.server.hosts):
             return True
+        if (place, path) in self._endpoints:
+            return True
         if any(place == server and path.startswith(below) for server, below in self._bases):
             return True
         return method == "POST" and ends_like(path, self.server.paths)
+
+    def take(self, url: str) -> None:
+        """Takes all requests to this URL."""
+        self._endpoints.add((base(url)[0], urlsplit(url).path))
 
     def rewritten(self, asked: Asked) -> Asked | None:
         """The request that is sent instead of this one; `None` if it goes past retold, as far as that is allowed."""

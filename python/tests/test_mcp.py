@@ -99,6 +99,16 @@ def test_a_client_is_recorded_and_replayed_in_a_block(tmp_path, log, port, serve
             assert asyncio.run(run(url, mode)) == (names, said, heard)
 
 
+def test_a_server_is_recorded_whose_host_is_not_named(tmp_path, log, port, server):
+    run, url = study(tmp_path), f"http://127.0.0.1:{port}/mcp"
+    with retold.record(log) as recorded:
+        given = asyncio.run(run(url, "auto"))
+    assert recorded.summary["tools"]["recorded"] == 3
+    server.kill()
+    with retold.replay(log):
+        assert asyncio.run(run(url, "auto")) == given
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_a_client_is_recorded_and_replayed_by_the_command_line_and_as_a_cassette(tmp_path, log, port, server, mode):
     (tmp_path / "study.py").write_text(STUDY)

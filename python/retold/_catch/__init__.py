@@ -35,6 +35,7 @@ _TOOLS: dict[str, Callable[[ModuleType], None]] = {
     "langchain_core.tools.base": _langchain.patch,
     "mcp.client.session": _mcp.patch_session,
     "mcp.client.stdio": _mcp.patch_stdio,
+    "mcp.client.streamable_http": _mcp.patch_http,
     "pydantic_ai.toolsets.function": _pydantic_ai.patch,
 }
 #: The same of what requests go through, and of what child processes are started by.

@@ -1,4 +1,4 @@
-"""The SDK for MCP: servers that are started as processes. Those over HTTP are requests like others."""
+"""The SDK for MCP: servers that are started as processes, and those over HTTP, whose requests are recorded like others."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import warnings
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
+from urllib.parse import urlsplit
 
 from .._context import note_asked
 from .._errors import RetoldWarning
 from .._recorder import recorder
+from .._session import active
 
 #: The function that starts a server.
 _START = "_create_platform_compatible_process"
@@ -47,6 +49,27 @@ def patch_stdio(stdio: ModuleType) -> None:
     setattr(stdio, _START, start_between)
 
 
+#: The servers over HTTP that `retold record` does not see.
+_unseen: set[str] = set()
+
+
+def patch_http(http: ModuleType) -> None:
+    """Records the requests to each server over HTTP, because a replay that asked it would run its tools."""
+    transport = http.StreamableHTTPTransport
+    init: Callable[..., None] = transport.__init__
+
+    @functools.wraps(init)
+    def init_taken(self: Any, url: str, *args: Any, **kwargs: Any) -> None:
+        session = active()
+        if session is not None:
+            session.take(url)
+        elif urlsplit(url).netloc != urlsplit(os.environ.get("RETOLD_URL", "")).netloc:
+            _unseen.add(url)
+        init(self, url, *args, **kwargs)
+
+    transport.__init__ = init_taken
+
+
 def patch_session(session: ModuleType) -> None:
     """Notes that a tool asks a server: each of these requests is recorded by itself."""
     kind = session.ClientSession
@@ -54,7 +77,9 @@ def patch_session(session: ModuleType) -> None:
 
     @functools.wraps(send)
     async def send_noted(self: Any, *args: Any, **kwargs: Any) -> Any:
-        note_asked()
+        # A tool that asks one which is not seen is answered from its own record.
+        if not _unseen:
+            note_asked()
         return await send(self, *args, **kwargs)
 
     kind.send_request = send_noted
