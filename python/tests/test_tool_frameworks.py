@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -107,6 +110,70 @@ def test_a_program_of_a_framework_is_recorded_by_the_command_line_unchanged(log,
     again, told = ended("replay", "latest")
     assert again == said and "3 tool calls" in told
     assert not any(tool in told for tool in ("weather", "book", "add,"))
+
+
+SERVER = """
+import sys
+sys.path.insert(0, {tests!r})
+import calling
+from mcp.server.mcpserver import MCPServer
+
+server = MCPServer("made-up")
+
+@server.tool()
+def weather(city: str) -> str:
+    with open(sys.argv[2], "a") as runs:
+        runs.write("weather ")
+    return "rain"
+
+server.tool()(calling.add)
+server.tool()(calling.book)
+server.run("streamable-http", port=int(sys.argv[1]))
+"""
+
+PROGRAM = """
+import asyncio, sys
+from agents import Agent, OpenAIChatCompletionsModel, Runner, set_tracing_disabled
+from agents.mcp import MCPServerStreamableHttp
+from openai import AsyncOpenAI
+
+async def main():
+    async with MCPServerStreamableHttp(params={"url": sys.argv[1]}, client_session_timeout_seconds=30) as server:
+        model = OpenAIChatCompletionsModel("made-up", AsyncOpenAI(api_key="k", max_retries=0))
+        return (await Runner.run(Agent(name="a", model=model, mcp_servers=[server]), "How is it?")).final_output
+
+set_tracing_disabled(True)
+print(asyncio.run(main()))
+"""
+
+
+def test_a_tool_on_a_server_that_is_not_seen_does_not_run_in_a_replay(log, calling_model, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    runs = tmp_path / "runs.txt"
+    (tmp_path / "server.py").write_text(SERVER.format(tests=os.path.dirname(os.path.abspath(calling.__file__))))
+    (tmp_path / "agent.py").write_text(PROGRAM)
+    environment = {**os.environ, "OPENAI_BASE_URL": calling_model.url}
+
+    def ended(*words: str) -> str:
+        command = ["--", sys.executable, str(tmp_path / "agent.py"), f"http://127.0.0.1:{port}/mcp"]
+        done = subprocess.run([program(), "--log", log, *words, *command], capture_output=True, text=True, env=environment)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    words = [sys.executable, str(tmp_path / "server.py"), str(port), str(runs)]
+    with subprocess.Popen(words, stderr=subprocess.DEVNULL) as server:
+        try:
+            for _ in range(400):
+                with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                    break
+                time.sleep(0.05)
+            said = ended("record")
+            assert "rain" in said and runs.read_text() == "weather "
+            # Its tools are listed again.
+            assert ended("replay", "latest") == said and runs.read_text() == "weather "
+        finally:
+            server.kill()
 
 
 SUITE = """
