@@ -7,6 +7,7 @@ import concurrent.futures
 import dataclasses
 import datetime
 import json
+import os
 import random
 import subprocess
 import sys
@@ -416,3 +417,41 @@ def test_a_cassette_of_tools_alone(tmp_path, runs):
     with retold.cassette(path):
         assert trip() == given
     assert runs == [] and "tool: search" in path.read_text()
+
+
+ASKING = """
+import sys
+
+import httpx
+import retold
+
+URL = sys.argv[1] + "/v1/chat/completions"
+
+@retold.tool
+def fetched(text):
+    print("ran", file=sys.stderr)
+    return httpx.get(sys.argv[2]).text
+
+@retold.tool
+def summarised(text):
+    body = {"model": "made-up", "messages": [{"role": "user", "content": text}]}
+    return httpx.post(URL, json=body).json()["choices"][0]["message"]["content"]
+
+print(summarised("long"), fetched("page"))
+"""
+
+
+def test_a_tool_that_asks_a_model_runs_in_a_replay_of_the_command_line(log, model, tmp_path):
+    script = tmp_path / "study.py"
+    script.write_text(ASKING)
+
+    def ended(*words: str) -> tuple[str, str]:
+        told = [program(), "--log", log, *words, "--", "sh", "-c", f'{sys.executable} {script} "$OPENAI_BASE_URL" {model.url}']
+        done = subprocess.run(told, capture_output=True, text=True, env={**os.environ, "OPENAI_BASE_URL": model.url})
+        assert done.returncode == 0, done.stderr
+        return done.stdout, done.stderr
+
+    said, told = ended("record")
+    assert "ran" in told and "2 tool calls" in told
+    again, told = ended("replay", "latest")
+    assert again == said and "ran" not in told
