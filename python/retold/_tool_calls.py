@@ -140,8 +140,6 @@ class RunningCall:
             self._say({"error": error_as_json(error)}, frame)
 
     def _say(self, what: dict[str, Any], frame: Frame) -> None:
-        if self.call.id is not None:
-            what["id"] = self.call.id
         if frame.asked:
             what["asked"] = frame.asked
         _, reply, answer = _ask_recorder(self.home, f"/{self.number}", what, self.headers)

@@ -29,7 +29,7 @@ REPLAYS = 5
 #: What each needs, at the versions that were measured.
 SIMULATIONS = {
     "concordia": ["gdm-concordia==2.4.0", "openai==3.57.0"],
-    "mesa": ["mesa==3.5.1", "openai==3.57.0"],
+    "mesa": ["mesa[network]==3.5.1", "openai==3.57.0"],
     "ag2": ["ag2[openai]==0.9.10", "openai==3.57.0"],
 }
 

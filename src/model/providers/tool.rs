@@ -85,11 +85,11 @@ impl Dialect for Tool {
         None
     }
 
-    /// The text is the result; JSON if it is no text. The id of the call is that of the answer, so that facts can name it.
+    /// The text is the result; JSON if it is no text.
     fn answer(&self, reply: Value) -> Result<Response, NotRead> {
         let Some(result) = reply.get("result") else { return Err(NotRead::Missing("result")) };
         let text = result.as_str().map_or_else(|| result.to_string(), str::to_owned);
-        answer_of(json!({"content": text, "id": reply["id"]}))
+        answer_of(json!({"content": text}))
     }
 
     fn error(&self, problem: &Problem<'_>) -> Value {
@@ -106,8 +106,8 @@ mod tests {
         for (result, due) in
             [(json!("rain"), "rain"), (json!({"mm": 3}), r#"{"mm":3}"#), (json!(null), "null")]
         {
-            let answer = Tool.answer(json!({"id": "call_1", "result": result})).unwrap();
-            assert_eq!((answer.content.text(), answer.id.as_deref()), (due, Some("call_1")));
+            let answer = Tool.answer(json!({"result": result})).unwrap();
+            assert_eq!(answer.content.text(), due);
         }
         assert_eq!(Tool.answer(json!({})).unwrap_err().to_string(), "it has no result");
     }
