@@ -61,10 +61,6 @@ impl Dialect for Anthropic {
         PROVIDERS
     }
 
-    fn hosts(&self) -> &'static [&'static str] {
-        &[]
-    }
-
     fn study(&self) -> Option<&'static StudyAccess> {
         Some(&STUDY)
     }
