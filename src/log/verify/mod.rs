@@ -285,9 +285,6 @@ pub fn verify_all(reader: &mut dyn Reader) -> Result<(Vec<Verification>, Vec<Fin
 }
 
 /// The root of a Merkle tree over the events that a run has so far: see [`MerkleTree`].
-///
-/// # Errors
-/// [`LogError`] if it cannot be read.
 pub fn events_root(reader: &mut dyn Reader, run: RunId) -> Result<EventsRoot, LogError> {
     let (mut tree, mut after) = (MerkleTree::default(), Seq(0));
     loop {
@@ -299,9 +296,6 @@ pub fn events_root(reader: &mut dyn Reader, run: RunId) -> Result<EventsRoot, Lo
 }
 
 /// The outcome digest of a run so far.
-///
-/// # Errors
-/// [`LogError`] if it cannot be read.
 pub fn outcome_digest(reader: &mut dyn Reader, run: RunId) -> Result<OutcomeDigest, LogError> {
     let mut chain = Chain::new(run);
     let mut after = Seq(0);

@@ -54,9 +54,6 @@ const RESPONSE: &[&str] = &[
 ];
 
 /// An interaction.
-///
-/// # Errors
-/// [`FileProblem`].
 pub(super) fn read(
     interaction: &LocatedValue,
     place: &str,
@@ -74,9 +71,6 @@ pub(super) fn read(
 }
 
 /// A request over HTTP, and its answer.
-///
-/// # Errors
-/// [`FileProblem`].
 pub(super) fn exchange(
     request: &LocatedValue,
     response: &LocatedValue,
