@@ -2,9 +2,8 @@
 //! frameworks are recorded by the Python package.
 
 use std::ffi::OsString;
-use std::fs;
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
 use super::environment::variable;
 use crate::error::{CliError, Status};
