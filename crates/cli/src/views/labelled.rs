@@ -14,11 +14,8 @@ use retold::decided::CallDecisions;
 use retold::escaping::{inert_lines, printable};
 use retold::event::{CLUSTERS, Event, Labels, PARTICIPANTS, ResponseDetails};
 use retold::id::{CallPath, RunId, Sample, Seq};
-use retold::log::{Index, LogError, Reader, each_event_at};
+use retold::log::{Index, LogError, Reader, RunEvents, each_event_at};
 use retold::parse::{ToolCall, WholeAnswer};
-
-/// Events in one read.
-const BATCH: usize = 1024;
 
 /// The most people that an error names.
 const MOST_NAMED: usize = 8;
@@ -108,15 +105,13 @@ fn each_question(
     run: RunId,
     mut read: impl FnMut(Seq, &Labels),
 ) -> Result<(), LogError> {
-    let mut after = Seq(0);
-    loop {
-        let events = reader.events(run, after, BATCH)?;
-        let Some(last) = events.last() else { return Ok(()) };
-        after = last.seq;
-        for question in events.iter().filter(|event| event.is_question()) {
-            read(question.seq, &question.labels().unwrap_or_default());
+    let mut events = RunEvents::new(run);
+    while let Some(event) = events.next(reader)? {
+        if event.is_question() {
+            read(event.seq, &event.labels().unwrap_or_default());
         }
     }
+    Ok(())
 }
 
 fn calls(

@@ -2,7 +2,7 @@
 //! long texts are cut.
 
 use retold::content::Content;
-use retold::escaping::inert_lines;
+use retold::escaping::{excerpt, inert_lines};
 use retold::event::{DecisionMade, Event, ResponseDetails, StoredEvent};
 use retold::model::{HTTP, is_not_read};
 use retold::parse::ParserSpec;
@@ -15,7 +15,6 @@ use super::super::RunPageRequest;
 use crate::prompt_images::{self, MessagePart, PromptImage};
 use crate::span::{DecisionSpan, decision_span};
 use retold::char_boundary::floor;
-use retold::escaping::excerpt;
 
 /// The longest text that is shown at once, in bytes. The whole is a file.
 const LONGEST: usize = 64 << 10;

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use retold::run::below;
-use retold::run::rng_for;
+use retold::run::{below, rng_for};
 
 /// The number of personas in the built-in set.
 pub const BUILT_IN: usize = 2400;
