@@ -452,16 +452,8 @@ mod tests {
         let due = "https://h.example/tenant/v1/chat/completions?api-version=1&x=y";
         assert_eq!(url("/chat/completions", Some("x=y")).as_deref(), Some(due));
         for out in [
-            "/../admin",
-            "/a/%2E%2e/b",
-            "/./x",
-            "/..",
-            "/a\\..\\b",
-            "/..%2fadmin",
-            "/a%2F..%2Fb",
-            "/%252e%252e/x",
-            "/a/%2e%252e%255c",
-            "/x%5c..",
+            "/../admin", "/a/%2E%2e/b", "/./x", "/..", "/a\\..\\b", "/..%2fadmin", "/a%2F..%2Fb",
+            "/%252e%252e/x", "/a/%2e%252e%255c", "/x%5c..",
         ] {
             assert_eq!(url(out, None), None, "{out}");
         }

@@ -200,11 +200,9 @@ impl Dialect for OpenAiResponses {
         }
         for tool in list(body, "tools") {
             match tool["type"] == "function" {
-                true => chat.tools.push(function(
-                    &tool["name"],
-                    &tool["description"],
-                    &tool["parameters"],
-                )),
+                true => chat
+                    .tools
+                    .push(function(&tool["name"], &tool["description"], &tool["parameters"])),
                 false => chat.lost.push("a tool of the provider".to_owned()),
             }
         }
@@ -405,13 +403,7 @@ impl ItemPiece {
 fn translate(chat: &Map<String, Value>) -> Result<PostedRequest, Inexpressible> {
     let mut chat = Chat::new(chat)?;
     chat.without(&[
-        "frequency_penalty",
-        "logit_bias",
-        "logprobs",
-        "n",
-        "presence_penalty",
-        "seed",
-        "stop",
+        "frequency_penalty", "logit_bias", "logprobs", "n", "presence_penalty", "seed", "stop",
     ])?;
     let said = |kind: &str, texts: &[String]| {
         texts.iter().map(|text| json!({"type": kind, "text": text})).collect::<Vec<_>>()

@@ -28,17 +28,8 @@ pub(super) const GRANTS: &[(&str, &[&str])] = &[
 ];
 
 const GRANT: &[&str] = &[
-    "access_token",
-    "actor_token",
-    "assertion",
-    "client_assertion",
-    "code",
-    "code_verifier",
-    "device_code",
-    "password",
-    "refresh_token",
-    "subject_token",
-    "token",
+    "access_token", "actor_token", "assertion", "client_assertion", "code", "code_verifier",
+    "device_code", "password", "refresh_token", "subject_token", "token",
 ];
 
 /// Which variables hold the keys of servers that speak an API of another provider (their documentation).

@@ -85,13 +85,7 @@ fn is_sheet(object: &Map<String, Value>) -> bool {
 }
 
 const KEYS: [&str; 7] = [
-    "speed",
-    "gunAccuracy",
-    "throwingAccuracy",
-    "strength",
-    "baseStrength",
-    "bravery",
-    "experience",
+    "speed", "gunAccuracy", "throwingAccuracy", "strength", "baseStrength", "bravery", "experience",
 ];
 
 /// The last resort: an average stranger.

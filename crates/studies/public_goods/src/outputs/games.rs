@@ -90,18 +90,8 @@ pub(super) fn redistribution_details(
     let mut table = table_of_games(
         "redistribution_details",
         &[
-            "round",
-            "actor_id",
-            "actor_name",
-            "target_id",
-            "target_name",
-            "type",
-            "units_decided",
-            "units_actual",
-            "was_scaled",
-            "cost",
-            "impact",
-            "timestamp",
+            "round", "actor_id", "actor_name", "target_id", "target_name", "type", "units_decided",
+            "units_actual", "was_scaled", "cost", "impact", "timestamp",
         ],
     );
     for game in &state.games {

@@ -75,18 +75,8 @@ pub(super) fn measures(
     let mut table = table_of_players(
         "reasoning_measures",
         &[
-            "llm_model",
-            "prompt_type",
-            "method",
-            "sample",
-            "words",
-            "sentences",
-            "hedges",
-            "mentions",
-            "others_named",
-            "stated",
-            "action",
-            "stated_is_action",
+            "llm_model", "prompt_type", "method", "sample", "words", "sentences", "hedges",
+            "mentions", "others_named", "stated", "action", "stated_is_action",
         ],
     );
     let maybe = |n: Option<i64>| n.map_or_else(String::new, |n| n.to_string());
