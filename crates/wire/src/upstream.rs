@@ -6,7 +6,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 use hyper::http::{HeaderMap, StatusCode, header};
 use reqwest::{Certificate, Client, ClientBuilder, Url, redirect};
 use retold::model::providers::is_known_host;
-use retold::model::{Failure, FailureKind, NamedUrl, percent_decoded};
+use retold::model::{Failure, FailureKind, NamedUrl, is_loopback, percent_decoded};
 
 use crate::addresses::{ELSEWHERE, LED, ORIGIN, OWN, is_host};
 use crate::heads::is_forwarded;
@@ -364,17 +364,6 @@ fn forwarded_headers(headers: &HeaderMap) -> HeaderMap {
     // The answer is recorded without the encoding in which it was sent.
     all.insert(header::ACCEPT_ENCODING, header::HeaderValue::from_static("identity"));
     all
-}
-
-fn is_loopback(url: &Url) -> bool {
-    match url.host_str() {
-        Some("localhost") => true,
-        Some(host) => host
-            .trim_matches(['[', ']'])
-            .parse::<std::net::IpAddr>()
-            .is_ok_and(|address| address.is_loopback()),
-        None => false,
-    }
 }
 
 #[cfg(test)]
