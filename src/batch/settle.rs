@@ -55,9 +55,6 @@ const PARTS: u64 = 10;
 
 /// Plans the questions that are held ([`ExecutionResult::held`](crate::run::ExecutionResult::held)) and that no batch has, submits what
 /// is not submitted, and records what has been answered.
-///
-/// # Errors
-/// [`BatchError`].
 pub async fn settle(
     of: BatchesOf<'_>,
     held: &[Seq],
@@ -235,20 +232,8 @@ impl BatchWork<'_> {
         Ok(())
     }
 
-    pub(super) fn tell_submitted(&mut self, batch: &RunBatch) {
-        (self.tell)(&BatchNews::Submitted(&batch.as_waiting()));
-    }
-
-    pub(super) fn tell_perhaps(&mut self, batch: &RunBatch) {
-        (self.tell)(&BatchNews::PerhapsSubmitted(&batch.as_waiting()));
-    }
-
-    pub(super) fn tell_not_there(&mut self, batch: &RunBatch) {
-        (self.tell)(&BatchNews::NotThereYet(&batch.as_waiting()));
-    }
-
-    pub(super) fn tell_lost(&mut self, batch: &RunBatch) {
-        (self.tell)(&BatchNews::Lost(&batch.as_waiting()));
+    pub(super) fn tell(&mut self, news: BatchNews<'_>) {
+        (self.tell)(&news);
     }
 
     pub(super) fn tell_collected(&mut self, batch: &RunBatch) {
@@ -256,10 +241,6 @@ impl BatchWork<'_> {
         let answered = collected.answered;
         let others = batch.planned.lines().saturating_sub(answered);
         (self.tell)(&BatchNews::Collected { batch: &batch.as_waiting(), answered, others });
-    }
-
-    pub(super) fn tell_differs(&mut self, number: u64, question: Seq) {
-        (self.tell)(&BatchNews::Differs { number, question: question.0 });
     }
 }
 

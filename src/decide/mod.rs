@@ -116,9 +116,6 @@ pub trait Decider {
     fn spec(&self, params: &Value) -> ParserSpec;
 
     /// One decision per answer, in the same order.
-    ///
-    /// # Errors
-    /// [`DecideError`].
     fn decide(
         &mut self,
         answers: &[UndecidedAnswer<'_>],

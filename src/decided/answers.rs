@@ -53,9 +53,6 @@ impl DecidedAnswers {
     }
 
     /// The decisions about an answer: those of the run in their order, then those that were accepted since.
-    ///
-    /// # Errors
-    /// [`LogError`] if one of them cannot be read.
     pub fn about(
         &self,
         reader: &mut dyn Reader,

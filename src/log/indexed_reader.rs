@@ -2,16 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::backend::Reader;
+use super::backend::{Reader, RunHead};
 use super::error::LogError;
 use super::finding::Finding;
 use super::index::{KeptPiece, Section};
+use super::run_events::RunEvents;
 use super::uncounted::UncountedEvents;
-use crate::id::{PromptHash, RunId, Seq};
+use crate::id::{PromptHash, RunId};
 use crate::prompt::Request;
-
-/// How many events are read at once.
-const BATCH: usize = 2048;
 
 /// Asks the store's [`StoreIndex`](crate::log::StoreIndex). Without one, requests are read whole, hashes are gathered from events, and the rest is empty.
 impl dyn Reader + '_ {
@@ -36,39 +34,26 @@ impl dyn Reader + '_ {
     }
 
     /// See [`StoreIndex::prompts`](crate::log::StoreIndex::prompts).
-    ///
-    /// # Errors
-    /// [`LogError`] if they cannot be read.
     pub fn prompts(&mut self, prefix: &str, limit: usize) -> Result<Vec<PromptHash>, LogError> {
         if let Some(index) = self.index() {
             return index.prompts(prefix, limit);
         }
         let mut found = BTreeSet::new();
-        for run in self.runs()? {
-            let mut after = Seq(0);
-            loop {
-                let events = self.events(run.run, after, BATCH)?;
-                let Some(last) = events.last() else { break };
-                after = last.seq;
-                let prompts = events.iter().filter_map(|event| event.prompt);
-                found.extend(prompts.filter(|prompt| prompt.to_string().starts_with(prefix)));
+        for RunHead { run, .. } in self.runs()? {
+            let mut events = RunEvents::new(run);
+            while let Some(event) = events.next(self)? {
+                found.extend(event.prompt.filter(|it| it.to_string().starts_with(prefix)));
             }
         }
         Ok(found.into_iter().take(limit).collect())
     }
 
     /// See [`StoreIndex::pieces`](crate::log::StoreIndex::pieces).
-    ///
-    /// # Errors
-    /// [`LogError`] if they cannot be read.
     pub fn pieces(&mut self, run: RunId) -> Result<Vec<KeptPiece>, LogError> {
         self.index().map_or(Ok(Vec::new()), |index| index.pieces(run))
     }
 
     /// See [`StoreIndex::piece`](crate::log::StoreIndex::piece).
-    ///
-    /// # Errors
-    /// [`LogError`] if it cannot be read.
     pub fn piece(
         &mut self,
         run: RunId,
@@ -87,9 +72,6 @@ impl dyn Reader + '_ {
     }
 
     /// See [`StoreIndex::uncounted_events`](crate::log::StoreIndex::uncounted_events).
-    ///
-    /// # Errors
-    /// [`LogError`] if the store cannot be read.
     pub fn uncounted_events(
         &mut self,
         run: Option<RunId>,

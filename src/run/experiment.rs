@@ -250,7 +250,6 @@ pub trait AnyExperiment {
     /// The report of recorded facts, folded without running anything.
     ///
     /// # Errors
-    /// What in them is not a fact of this experiment.
     /// [`OutputError::Fact`]: what in them is not a fact of this experiment.
     fn fold(&self, facts: &[Value]) -> Result<Report, OutputError>;
 
@@ -258,18 +257,12 @@ pub trait AnyExperiment {
     fn folding(&self) -> Box<dyn Folding>;
 
     /// The output files of a recorded run, folded without running anything.
-    ///
-    /// # Errors
-    /// [`OutputError`].
     fn outputs_any(&self, record: &mut RunRecord<'_>) -> Result<Vec<OutputFile>, OutputError>;
 
     /// The name of their folder, if the settings name one.
     fn output_name_any(&self) -> Option<String>;
 
     /// Everything about one part of a recorded run's state; `None` if there is no such part.
-    ///
-    /// # Errors
-    /// [`OutputError`].
     fn story_any(
         &self,
         part: &str,

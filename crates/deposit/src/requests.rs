@@ -17,14 +17,7 @@ const LONGEST_VALUE: usize = 120;
 
 /// Parts of a request that are no parameters: they are shown elsewhere.
 const NO_PARAMETERS: [&str; 8] = [
-    "messages",
-    "model",
-    "http",
-    "input",
-    "system",
-    "systemInstruction",
-    "instructions",
-    "contents",
+    "messages", "model", "http", "input", "system", "systemInstruction", "instructions", "contents",
 ];
 
 /// Parameters by which a provider keeps earlier turns for the client.
@@ -62,9 +55,6 @@ pub struct RequestFacts {
 
 impl RequestFacts {
     /// Reads the requests of a run.
-    ///
-    /// # Errors
-    /// [`LogError`] if it cannot be read.
     pub fn read(reader: &mut dyn Reader, run: RunId) -> Result<Self, LogError> {
         let (mut facts, mut events) = (RequestFacts::default(), RunEvents::new(run));
         while let Some(stored) = events.next(reader)? {

@@ -74,9 +74,6 @@ fn place<const N: usize>(bytes: &[u8], at: usize) -> Option<usize> {
 
 impl<'a> ZipArchive<'a> {
     /// Reads the directory of an archive.
-    ///
-    /// # Errors
-    /// [`ZipError`].
     pub(crate) fn new(bytes: &'a [u8]) -> Result<Self, ZipError> {
         let (count, mut at) = directory(bytes).ok_or(ZipError::NotOne)?;
         if count > MOST_ENTRIES {
@@ -124,9 +121,6 @@ impl<'a> ZipArchive<'a> {
     }
 
     /// The bytes of an entry.
-    ///
-    /// # Errors
-    /// [`ZipError`].
     pub(crate) fn read(&mut self, entry: &ZipEntry) -> Result<Vec<u8>, ZipError> {
         let ZipEntry { name, method, packed, unpacked, sum, header } = entry;
         let bytes = self.bytes;

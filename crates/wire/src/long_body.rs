@@ -30,9 +30,6 @@ pub struct LongBody {
 
 impl LongBody {
     /// Records the parts of an answer.
-    ///
-    /// # Errors
-    /// [`RecorderError`].
     pub(crate) fn record(
         recorder: &mut Recorder,
         request: Seq,
@@ -43,9 +40,6 @@ impl LongBody {
     }
 
     /// The body; `None` if a part is missing or is not one.
-    ///
-    /// # Errors
-    /// [`LogError`].
     pub(crate) fn read(
         &self,
         reader: &mut dyn Reader,
@@ -71,9 +65,6 @@ impl LongBody {
 }
 
 /// Records the parts of a body, which become durable with the next event that is.
-///
-/// # Errors
-/// [`RecorderError`].
 pub(crate) fn record_parts(
     recorder: &mut Recorder,
     request: Seq,

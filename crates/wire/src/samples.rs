@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use retold::event::{Event, ForkedFrom};
 use retold::id::{CallPath, PromptHash, RunId, Sample, Seq};
-use retold::log::{CallTable, CheckedReader, Index, Log, LogError, Reader, each_event_at};
+use retold::log::{
+    CallTable, CheckedReader, Index, Log, LogError, Reader, RunEvents, each_event_at,
+};
 use retold::run::{how_it_ended, latest_start, resumptions};
 
 use crate::departure::Departure;
@@ -17,9 +19,6 @@ use crate::replay_queue::{Attempt, RecordedSample};
 use crate::restored_request::restore;
 use crate::rules::Rules;
 use crate::transmission::{BodyEnd, Transmission};
-
-/// Events in one read.
-const BATCH: usize = 512;
 
 /// The samples of a run. Opening it reads the index of the run, not its events: those of a call are
 /// read when it is first asked for, so a long run is replayed at once.
@@ -89,9 +88,6 @@ impl Samples {
     }
 
     /// Those of a recorded run; `failures` says what becomes of the attempts that failed.
-    ///
-    /// # Errors
-    /// [`LogError`] if it cannot be read, or is damaged.
     pub fn open(
         log: &Log,
         run: RunId,
@@ -106,9 +102,6 @@ impl Samples {
 
     /// Those with which a run is continued: its own, and if it is a fork that was cut off, also those that it would still
     /// have taken from its parent. Nothing that was paid for is asked again, however often the program dies.
-    ///
-    /// # Errors
-    /// [`LogError`] if they cannot be read, or are damaged.
     pub fn to_continue(
         log: &Log,
         run: RunId,
@@ -119,9 +112,6 @@ impl Samples {
     }
 
     /// Those that a fork begins with, and with which it is continued after that.
-    ///
-    /// # Errors
-    /// [`LogError`] if they cannot be read, or are damaged.
     pub fn to_fork(log: &Log, from: ForkedFrom, rules: &Rules) -> Result<Self, LogError> {
         Samples::chain(log, from.run, Some(from), rules, from.retry_failed)
     }
@@ -153,9 +143,6 @@ impl Samples {
     }
 
     /// The recorded samples of a call.
-    ///
-    /// # Errors
-    /// [`LogError`] if it cannot be read, or is damaged.
     pub(crate) fn of_call(&self, call: &CallPath) -> Result<CallSamples, LogError> {
         match &self.0 {
             Some(recorded) => recorded.of_call(call),
@@ -164,9 +151,6 @@ impl Samples {
     }
 
     /// The calls of some questions, which must be sorted.
-    ///
-    /// # Errors
-    /// [`LogError`] if they cannot be read, or are damaged.
     pub(crate) fn calls(&self, questions: &[Seq]) -> Result<Vec<CallPath>, LogError> {
         let (Some(recorded), mut calls) = (&self.0, Vec::new()) else { return Ok(Vec::new()) };
         recorded.readers.with(|reader| {
@@ -422,27 +406,22 @@ impl QuestionAttempts {
 }
 
 /// The upstreams that a run has asked, read out of all its requests.
-///
-/// # Errors
-/// [`LogError`] if it cannot be read, or is damaged.
 pub fn upstreams_asked(log: &Log, run: RunId) -> Result<BTreeSet<String>, LogError> {
     let mut reader = log.checked_reader()?;
-    let (mut upstreams, mut prompts, mut after) = (BTreeSet::new(), BTreeSet::new(), Seq(0));
-    loop {
-        let events = reader.events(run, after, BATCH)?;
-        let Some(last) = events.last() else { return Ok(upstreams) };
-        after = last.seq;
-        for stored in events.iter().filter(|stored| stored.is_question()) {
-            if let (Some(prompt), Some(call)) = (stored.prompt, &stored.call)
-                && prompts.insert(prompt)
-                && let Some(request) = reader.request(prompt)?
-                && request.tool().is_none()
-                && let Some(restored) = restore(&request, call)
-            {
-                upstreams.insert(restored.upstream);
-            }
+    let (mut upstreams, mut prompts) = (BTreeSet::new(), BTreeSet::new());
+    let mut events = RunEvents::new(run);
+    while let Some(stored) = events.next(&mut reader)? {
+        if stored.is_question()
+            && let (Some(prompt), Some(call)) = (stored.prompt, &stored.call)
+            && prompts.insert(prompt)
+            && let Some(request) = reader.request(prompt)?
+            && request.tool().is_none()
+            && let Some(restored) = restore(&request, call)
+        {
+            upstreams.insert(restored.upstream);
         }
     }
+    Ok(upstreams)
 }
 
 /// The last question of a call that was answered, before this seq if there is one.
@@ -461,20 +440,15 @@ fn answered_questions(
     shared: Option<ForkedFrom>,
 ) -> Result<Vec<Seq>, LogError> {
     let (before, without) = shared.map_or((None, None), |it| (it.before, it.without));
-    let (mut questions, mut after) = (Vec::new(), Seq(0));
-    loop {
-        let events = reader.events(run, after, BATCH)?;
-        let Some(last) = events.last() else { break };
-        after = last.seq;
-        for stored in events {
-            if before.is_some_and(|before| stored.seq >= before) {
-                break;
-            }
-            match stored.event().map_err(LogError::from)? {
-                Event::ResponseReceived(received) => questions.push(received.request),
-                Event::AnswerReused(reused) => questions.push(reused.request),
-                _ => {}
-            }
+    let (mut questions, mut events) = (Vec::new(), RunEvents::new(run));
+    while let Some(stored) = events.next(reader)? {
+        if before.is_some_and(|before| stored.seq >= before) {
+            break;
+        }
+        match stored.event().map_err(LogError::from)? {
+            Event::ResponseReceived(received) => questions.push(received.request),
+            Event::AnswerReused(reused) => questions.push(reused.request),
+            _ => {}
         }
     }
     questions.retain(|question| Some(*question) != without);

@@ -14,12 +14,9 @@ use retold::decided::CallDecisions;
 use retold::escaping::{inert_lines, printable};
 use retold::event::{CLUSTERS, Event, Labels, PARTICIPANTS, ResponseDetails};
 use retold::id::{CallPath, RunId, Sample, Seq};
-use retold::log::{Index, LogError, Reader, each_event_at};
+use retold::log::{Index, LogError, Reader, RunEvents, each_event_at};
 use retold::model::providers::reasoning_text;
 use retold::parse::{ToolCall, WholeAnswer};
-
-/// Events in one read.
-const BATCH: usize = 1024;
 
 /// The most people that an error names.
 const MOST_NAMED: usize = 8;
@@ -68,9 +65,6 @@ struct LabelledDecision {
 
 /// The calls of a run that have a label with a value: the label that says who is asked, if that has it. `None` if no call has
 /// one.
-///
-/// # Errors
-/// [`CliError`] if the run cannot be read.
 pub(crate) fn read(
     selected: &RunSelection,
     value: &str,
@@ -95,9 +89,6 @@ pub(crate) fn read(
 
 /// The first people that the calls of a run are labelled with, and how many more there are; none in a run whose calls say not
 /// who is asked.
-///
-/// # Errors
-/// [`CliError`] if the run cannot be read.
 pub(crate) fn people(selected: &RunSelection) -> Result<Option<String>, CliError> {
     let mut people = BTreeSet::new();
     each_question(&mut selected.checked_reader()?, selected.run, |_, labels| {
@@ -118,15 +109,13 @@ fn each_question(
     run: RunId,
     mut read: impl FnMut(Seq, &Labels),
 ) -> Result<(), LogError> {
-    let mut after = Seq(0);
-    loop {
-        let events = reader.events(run, after, BATCH)?;
-        let Some(last) = events.last() else { return Ok(()) };
-        after = last.seq;
-        for question in events.iter().filter(|event| event.is_question()) {
-            read(question.seq, &question.labels().unwrap_or_default());
+    let mut events = RunEvents::new(run);
+    while let Some(event) = events.next(reader)? {
+        if event.is_question() {
+            read(event.seq, &event.labels().unwrap_or_default());
         }
     }
+    Ok(())
 }
 
 fn calls(

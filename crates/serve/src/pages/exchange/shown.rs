@@ -2,7 +2,7 @@
 //! long texts are cut.
 
 use retold::content::Content;
-use retold::escaping::inert_lines;
+use retold::escaping::{excerpt, inert_lines};
 use retold::event::{DecisionMade, Event, ResponseDetails, StoredEvent};
 use retold::model::{HTTP, is_not_read};
 use retold::parse::ParserSpec;
@@ -16,7 +16,6 @@ use super::super::answer_parts::{AnswerParts, ToolCallView, cut, pretty};
 use crate::prompt_images::{self, MessagePart, PromptImage};
 use crate::span::{DecisionSpan, decision_span};
 use retold::char_boundary::floor;
-use retold::escaping::excerpt;
 
 /// The longest text that is shown at once, in bytes. The whole is a file.
 const LONGEST: usize = 64 << 10;

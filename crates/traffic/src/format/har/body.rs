@@ -28,9 +28,6 @@ enum Packing {
 const SHORTEST: usize = 8;
 
 /// The body in `content` or `postData` of a message with these headers; `None` if it is not there.
-///
-/// # Errors
-/// [`FileProblem`].
 pub(super) fn body(
     node: &LocatedValue,
     headers: &HeaderMap,
