@@ -87,17 +87,26 @@ const LONGEST: u64 = 256 << 20;
 const LONGEST_BY_HAND: u64 = 4 << 20;
 
 /// Reads a data file of at most 256 MB.
+///
+/// # Errors
+/// [`TextError`].
 pub fn read_text(path: &Path) -> Result<String, TextError> {
     decode(read_text_bytes(path, LONGEST)?).map_err(TextError::NotUtf8)
 }
 
 /// Reads a file that is written by hand, of at most 4 MB: a config, a template, a key.
+///
+/// # Errors
+/// [`TextError`].
 pub fn read_by_hand(path: &Path) -> Result<String, TextError> {
     decode(read_text_bytes(path, LONGEST_BY_HAND)?).map_err(TextError::NotUtf8)
 }
 
 /// Decodes bytes as UTF-8. A zero byte (NUL) is refused: it is valid UTF-8, but no text file has
 /// one.
+///
+/// # Errors
+/// [`NotUtf8`].
 pub fn decode(bytes: Vec<u8>) -> Result<String, NotUtf8> {
     if let Some(name) = wide(&bytes) {
         let reason = format!("it is {name}: convert it with `iconv -f {name} -t UTF-8`");

@@ -56,6 +56,9 @@ impl PatternBudget {
     }
 
     /// A pattern, whose program has at most so many bytes.
+    ///
+    /// # Errors
+    /// [`PatternError`].
     pub fn compile(&mut self, pattern: &str, largest: usize) -> Result<Regex, PatternError> {
         let affordable = self.left.saturating_sub(EACH) / COPIES;
         if affordable == 0 {

@@ -181,6 +181,9 @@ pub fn open(of: &Path, suffix: &str) -> Result<File, SidecarError> {
 }
 
 /// Opens the file beside another one for reading only; `None` if there is none.
+///
+/// # Errors
+/// [`SidecarError`].
 pub fn read(of: &Path, suffix: &str) -> Result<Option<File>, SidecarError> {
     existing(of, &path(of, suffix), false)
 }

@@ -8,6 +8,9 @@ use super::submit::failed;
 
 /// Asks the servers of a run's batches to begin nothing more of them. What was answered is paid for, and collected when the run continues.
 /// Returns the batches that were cancelled.
+///
+/// # Errors
+/// [`BatchError`].
 pub async fn cancel(of: &BatchesOf<'_>) -> Result<Vec<WaitingBatch>, BatchError> {
     let mut reader = of.log.reader()?;
     let batches = RunBatches::read(reader.as_mut(), of.run)?;

@@ -105,6 +105,9 @@ pub struct RunBatches {
 
 impl RunBatches {
     /// Reads them.
+    ///
+    /// # Errors
+    /// [`LogError`] if the run cannot be read.
     pub fn read(reader: &mut dyn Reader, run: RunId) -> Result<Self, LogError> {
         let mut all = RunBatches::default();
         let mut events = RunEvents::new(run);
@@ -155,6 +158,9 @@ impl RunBatches {
     }
 
     /// Whether a run has batches that are not collected.
+    ///
+    /// # Errors
+    /// [`LogError`] if the run cannot be read.
     pub fn are_open(reader: &mut dyn Reader, run: RunId) -> Result<bool, LogError> {
         let census = Index::open(reader, run)?.census(reader)?;
         // Most runs have none, and need not be read.

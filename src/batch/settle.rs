@@ -55,6 +55,9 @@ const PARTS: u64 = 10;
 
 /// Plans the questions that are held ([`ExecutionResult::held`](crate::run::ExecutionResult::held)) and that no batch has, submits what
 /// is not submitted, and records what has been answered.
+///
+/// # Errors
+/// [`BatchError`].
 pub async fn settle(
     of: BatchesOf<'_>,
     held: &[Seq],

@@ -47,6 +47,9 @@ impl ChangedCalls {
     }
 
     /// Their changes, those of the most calls first. What only follows from another answer earlier in its lane is none.
+    ///
+    /// # Errors
+    /// [`LogError`] if a log cannot be read.
     pub fn changes(
         self,
         comparison: &Comparison,

@@ -202,17 +202,26 @@ pub struct LaneDifference {
 }
 
 /// The facts of a run, each with the call that caused it.
+///
+/// # Errors
+/// [`LogError`] if the log cannot be read or is damaged.
 pub fn recorded_facts(reader: &mut dyn Reader, run: RunId) -> Result<Vec<FactRecord>, LogError> {
     Ok(ComparedRun::read(reader, run)?.facts)
 }
 
 /// Compares two runs.
+///
+/// # Errors
+/// [`LogError`] if a log cannot be read or is damaged.
 pub fn compare(one: RunSide<'_>, other: RunSide<'_>) -> Result<Comparison, LogError> {
     compare_each(one, other, &mut |_| {})
 }
 
 /// Compares two runs, and calls `each` with every call: those of the first run in their order, then
 /// those that only the second run has.
+///
+/// # Errors
+/// [`LogError`] if a log cannot be read or is damaged.
 pub fn compare_each(
     one: RunSide<'_>,
     other: RunSide<'_>,
@@ -275,6 +284,9 @@ impl Comparison {
     }
 
     /// How the prompts of a call differ; `None` if they do not, or if only one run has the call.
+    ///
+    /// # Errors
+    /// [`LogError`] if a log cannot be read.
     pub fn difference(
         lane: &LaneDifference,
         one: &mut dyn Reader,

@@ -116,6 +116,9 @@ pub trait Decider {
     fn spec(&self, params: &Value) -> ParserSpec;
 
     /// One decision per answer, in the same order.
+    ///
+    /// # Errors
+    /// [`DecideError`].
     fn decide(
         &mut self,
         answers: &[UndecidedAnswer<'_>],

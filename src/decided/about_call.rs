@@ -16,6 +16,9 @@ pub struct CallDecisions {
 
 impl CallDecisions {
     /// For the calls of a run.
+    ///
+    /// # Errors
+    /// [`LogError`] if the log cannot be read.
     pub fn open(reader: &mut dyn Reader, run: RunId) -> Result<Self, LogError> {
         let later = DecisionJoin::new(reader, run)?.later(reader)?;
         let mut runs = Vec::new();
@@ -26,6 +29,9 @@ impl CallDecisions {
     }
 
     /// All decisions about the answer to a call, each in force or not: those of the run, then those that were accepted since.
+    ///
+    /// # Errors
+    /// [`LogError`] if the log cannot be read.
     pub fn about(
         &self,
         reader: &mut dyn Reader,

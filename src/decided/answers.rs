@@ -53,6 +53,9 @@ impl DecidedAnswers {
     }
 
     /// The decisions about an answer: those of the run in their order, then those that were accepted since.
+    ///
+    /// # Errors
+    /// [`LogError`] if one of them cannot be read.
     pub fn about(
         &self,
         reader: &mut dyn Reader,

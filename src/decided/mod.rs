@@ -133,6 +133,9 @@ impl DecisionJoin {
     }
 
     /// The decisions that were accepted about the answers of the run since, once all its events were passed.
+    ///
+    /// # Errors
+    /// [`LogError`] if the log cannot be read.
     pub fn since(&mut self, reader: &mut dyn Reader) -> Result<DecisionsSince, LogError> {
         let later = self.later(reader)?;
         Ok(DecisionsSince::new(later, std::mem::take(&mut self.own)))

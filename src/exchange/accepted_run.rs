@@ -56,6 +56,9 @@ pub struct AcceptedRun {
 
 impl AcceptedRun {
     /// A run without decisions so far. `of` is the original run, with its head and its beginning.
+    ///
+    /// # Errors
+    /// [`LogError`].
     pub fn begin(
         run: RunId,
         of: RunId,
@@ -92,6 +95,9 @@ impl AcceptedRun {
     }
 
     /// Adds a decision; `request` is the request that was answered.
+    ///
+    /// # Errors
+    /// [`LogError`].
     pub fn decision(
         &mut self,
         accepted: AcceptedDecision,
@@ -146,6 +152,9 @@ impl AcceptedRun {
 
     /// The run in which the same decisions about the same run were accepted before, if no others
     /// were accepted since.
+    ///
+    /// # Errors
+    /// [`LogError`] if the log cannot be read.
     pub fn earlier_run(&self, reader: &mut dyn Reader) -> Result<Option<RunId>, LogError> {
         let digest = self.outcome.clone().digest();
         for head in reader.runs()?.into_iter().rev() {
@@ -163,6 +172,9 @@ impl AcceptedRun {
     }
 
     /// Adds the run to a log: all of it or nothing.
+    ///
+    /// # Errors
+    /// [`LogError`].
     pub fn store(mut self, backend: &dyn Backend) -> Result<RunId, LogError> {
         let (digest, root) = (self.outcome.digest(), self.scratch.events_root());
         let finished = RunFinished::new(RunOutcome::Finished, digest, root);
@@ -184,6 +196,9 @@ fn store_scratch(scratch: Scratch, run: RunId, backend: &dyn Backend) -> Result<
 }
 
 /// Adds a run that has a beginning and an end, and nothing between them, such as a plan. Returns its head.
+///
+/// # Errors
+/// [`LogError`].
 pub fn store_statement(
     backend: &dyn Backend,
     run: RunId,

@@ -47,6 +47,9 @@ impl Collector {
     }
 
     /// Adds a question.
+    ///
+    /// # Errors
+    /// [`LogError`].
     pub fn add_question(
         &mut self,
         call: CallPath,
@@ -62,6 +65,9 @@ impl Collector {
     }
 
     /// Adds the answer to a question. The label is kept as the file has it, for export.
+    ///
+    /// # Errors
+    /// [`LogError`].
     pub fn add_answer(
         &mut self,
         request: Seq,
@@ -79,6 +85,9 @@ impl Collector {
     }
 
     /// Adds a decision about an answer.
+    ///
+    /// # Errors
+    /// [`LogError`].
     pub fn add_decision(
         &mut self,
         response: Seq,
@@ -94,16 +103,25 @@ impl Collector {
     }
 
     /// Adds a failed attempt.
+    ///
+    /// # Errors
+    /// [`LogError`].
     pub fn add_failure(&mut self, request: Seq, details: AttemptDetails) -> Result<Seq, LogError> {
         self.add(Event::AttemptFailed(AttemptFailed { request, details }), None)
     }
 
     /// Adds how a question's client left, behind what it did not have to its end.
+    ///
+    /// # Errors
+    /// [`LogError`].
     pub fn add_departure(&mut self, left: ClientLeft) -> Result<Seq, LogError> {
         self.add(Event::ClientLeft(left), None)
     }
 
     /// Ends the run; one that is not `complete` can be resumed.
+    ///
+    /// # Errors
+    /// [`LogError`].
     pub fn finish(mut self, started: RunStarted, complete: bool) -> Result<CollectedRun, LogError> {
         let root = self.scratch.events_root();
         let finished = RunFinished::new(RunOutcome::Finished, self.outcome.digest(), root);
@@ -143,6 +161,9 @@ impl CollectedRun {
     }
 
     /// Adds the run to a log: all or nothing.
+    ///
+    /// # Errors
+    /// [`LogError`].
     pub fn store(self, backend: &dyn Backend, run: RunId) -> Result<(), LogError> {
         let _lease = backend.lease(run)?;
         let (mut reader, mut committer) = (self.log.reader()?, backend.committer()?);

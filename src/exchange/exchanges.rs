@@ -204,6 +204,9 @@ impl Exchanges {
     }
 
     /// Adds them to a log as a new run: all or nothing.
+    ///
+    /// # Errors
+    /// [`LogError`].
     pub fn store(self, backend: &dyn Backend, run: RunId) -> Result<(), LogError> {
         self.run.store(backend, run)
     }

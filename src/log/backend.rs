@@ -58,12 +58,21 @@ pub trait Backend: Send + Sync {
     fn lease(&self, run: RunId) -> Result<Lease, LogError>;
 
     /// The process that wrote the last events of a run, if the store keeps that.
+    ///
+    /// # Errors
+    /// [`LogError`] if the store cannot be read.
     fn last_writer(&self, run: RunId) -> Result<Option<LastWriter>, LogError>;
 
     /// A connection that can append. One per process is enough.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be opened.
     fn committer(&self) -> Result<Box<dyn Committer>, LogError>;
 
     /// A connection that can read. Any number may be open.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be opened.
     fn reader(&self) -> Result<Box<dyn Reader>, LogError>;
 }
 
@@ -245,6 +254,9 @@ pub struct RunHead {
 pub trait Reader: Send {
     /// All runs, in the order in which they were started. A damaged run is shown as far as it can
     /// be read, so that it does not hide the others; verification reports the damage.
+    ///
+    /// # Errors
+    /// [`LogError`] if they cannot be read.
     fn runs(&mut self) -> Result<Vec<RunHead>, LogError>;
 
     /// Up to `limit` events of a run after a seq, in order; fewer if they are large. Empty only at

@@ -34,6 +34,9 @@ impl dyn Reader + '_ {
     }
 
     /// See [`StoreIndex::prompts`](crate::log::StoreIndex::prompts).
+    ///
+    /// # Errors
+    /// [`LogError`] if they cannot be read.
     pub fn prompts(&mut self, prefix: &str, limit: usize) -> Result<Vec<PromptHash>, LogError> {
         if let Some(index) = self.index() {
             return index.prompts(prefix, limit);
@@ -49,11 +52,17 @@ impl dyn Reader + '_ {
     }
 
     /// See [`StoreIndex::pieces`](crate::log::StoreIndex::pieces).
+    ///
+    /// # Errors
+    /// [`LogError`] if they cannot be read.
     pub fn pieces(&mut self, run: RunId) -> Result<Vec<KeptPiece>, LogError> {
         self.index().map_or(Ok(Vec::new()), |index| index.pieces(run))
     }
 
     /// See [`StoreIndex::piece`](crate::log::StoreIndex::piece).
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be read.
     pub fn piece(
         &mut self,
         run: RunId,
@@ -72,6 +81,9 @@ impl dyn Reader + '_ {
     }
 
     /// See [`StoreIndex::uncounted_events`](crate::log::StoreIndex::uncounted_events).
+    ///
+    /// # Errors
+    /// [`LogError`] if the store cannot be read.
     pub fn uncounted_events(
         &mut self,
         run: Option<RunId>,

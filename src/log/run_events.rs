@@ -29,6 +29,9 @@ impl RunEvents {
 
     /// The next event; `None` at the end of the run. Events that were added since the end was
     /// reached are found by the next call.
+    ///
+    /// # Errors
+    /// [`LogError`] if the log cannot be read or is damaged.
     pub fn next(&mut self, reader: &mut dyn Reader) -> Result<Option<StoredEvent>, LogError> {
         if self.batch.len() == 0 {
             self.batch = reader.events(self.run, self.after, BATCH)?.into_iter();

@@ -16,13 +16,22 @@ pub trait StoreIndex {
     fn request_part(&mut self, prompt: PromptHash) -> Result<Option<Request>, LogError>;
 
     /// Up to `limit` hashes of stored requests that begin with `prefix`, in lower-case hex.
+    ///
+    /// # Errors
+    /// [`LogError`] if they cannot be read.
     fn prompts(&mut self, prefix: &str, limit: usize) -> Result<Vec<PromptHash>, LogError>;
 
     /// The pieces of a run's [`Index`](super::Index) that the log keeps, in order. One that is not whole goes up to the
     /// end of the run.
+    ///
+    /// # Errors
+    /// [`LogError`] if they cannot be read.
     fn pieces(&mut self, run: RunId) -> Result<Vec<KeptPiece>, LogError>;
 
     /// The bytes of a section of one of these pieces; `None` if they are not stored.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be read.
     fn piece(
         &mut self,
         run: RunId,
@@ -39,5 +48,8 @@ pub trait StoreIndex {
 
     /// Events at the end of one run or of all runs that are stored but not yet in the ledger, if the store writes to the
     /// ledger after them. Those that a living process of this machine has stored are not among them.
+    ///
+    /// # Errors
+    /// [`LogError`] if the store cannot be read.
     fn uncounted_events(&mut self, run: Option<RunId>) -> Result<Vec<UncountedEvents>, LogError>;
 }

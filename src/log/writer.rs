@@ -80,11 +80,17 @@ impl Log {
 
     /// A connection that can read. Each event is compared with its own hash and its link as it is read; what is read of the
     /// [backend](Self::backend) is not.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be opened.
     pub fn reader(&self) -> Result<Box<dyn Reader>, LogError> {
         Ok(Box::new(self.checked_reader()?))
     }
 
     /// The same, which also says how much was compared.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be opened.
     pub fn checked_reader(&self) -> Result<CheckedReader, LogError> {
         Ok(CheckedReader::new(self.backend.reader()?))
     }

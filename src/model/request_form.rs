@@ -57,6 +57,9 @@ impl RequestForm {
     }
 
     /// A request in this form; `None` if it is already.
+    ///
+    /// # Errors
+    /// [`RequestFormError`].
     pub fn apply(&self, request: &Request) -> Result<Option<Request>, RequestFormError> {
         let Some(mut body) =
             request.body().as_object().filter(|_| request.api() == Api::Chat).cloned()

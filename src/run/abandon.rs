@@ -48,6 +48,9 @@ pub async fn abandon(log: &Log, run: RunId) -> Result<Option<OutcomeDigest>, Aba
 }
 
 /// How a run ended, if its last event is its end.
+///
+/// # Errors
+/// [`LogError`] if the log cannot be read.
 pub fn how_it_ended(reader: &mut dyn Reader, run: RunId) -> Result<Option<RunOutcome>, LogError> {
     Ok(its_end(reader, run)?.map(|finished| finished.outcome))
 }

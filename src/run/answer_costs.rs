@@ -50,6 +50,9 @@ impl AnswerCosts {
     }
 
     /// What a request asks for.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be read.
     pub fn order(
         &mut self,
         reader: &mut dyn Reader,

@@ -209,6 +209,9 @@ impl Budget {
     }
 
     /// Counts the recorded answers of a run. Answers that it shares with another run were paid for there.
+    ///
+    /// # Errors
+    /// [`LogError`] if the run cannot be read.
     pub fn count_recorded(&self, reader: &mut dyn Reader, run: RunId) -> Result<(), LogError> {
         if self.is_unlimited() {
             return Ok(());

@@ -156,6 +156,9 @@ impl Divergence {
 
     /// Looks up the nearest recorded prompt for the report: the one recorded for the same call and
     /// sample, otherwise another sample of the call, otherwise the most similar prompt of the run.
+    ///
+    /// # Errors
+    /// [`LogError`] if the log cannot be read.
     pub(super) fn look_up(&mut self, reader: &mut dyn Reader, run: RunId) -> Result<(), LogError> {
         let (call, sample, request) = match &self.kind {
             DivergenceKind::Prompt { call, sample, request, recorded } => {

@@ -257,12 +257,18 @@ pub trait AnyExperiment {
     fn folding(&self) -> Box<dyn Folding>;
 
     /// The output files of a recorded run, folded without running anything.
+    ///
+    /// # Errors
+    /// [`OutputError`].
     fn outputs_any(&self, record: &mut RunRecord<'_>) -> Result<Vec<OutputFile>, OutputError>;
 
     /// The name of their folder, if the settings name one.
     fn output_name_any(&self) -> Option<String>;
 
     /// Everything about one part of a recorded run's state; `None` if there is no such part.
+    ///
+    /// # Errors
+    /// [`OutputError`].
     fn story_any(
         &self,
         part: &str,

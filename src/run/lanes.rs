@@ -151,6 +151,9 @@ enum RecordedLane {
 impl OutcomeLanes {
     /// Where a run has its decisions, facts and marks. `is_closed` says that there are no others, because
     /// the run is finished: one more is a difference.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be read, or is damaged.
     pub fn read(reader: &mut dyn Reader, run: RunId, is_closed: bool) -> Result<Self, LogError> {
         let mut all = OutcomeLanes { run, lanes: BTreeMap::new(), is_closed };
         if !reader.runs()?.iter().any(|head| head.run == run) {
@@ -184,6 +187,9 @@ impl OutcomeLanes {
     }
 
     /// Compares an outcome with the next one that is recorded in its lane.
+    ///
+    /// # Errors
+    /// [`CompareError`].
     pub fn compare(
         &mut self,
         reader: &mut dyn Reader,
@@ -217,6 +223,9 @@ impl OutcomeLanes {
 
     /// The first recorded decision, fact or mark that was not reported again, in lanes that did not differ
     /// before, and how many there are.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be read.
     pub fn rest(&self, reader: &mut dyn Reader) -> Result<Option<(Divergence, usize)>, LogError> {
         let left = self.lanes.values().filter_map(|lane| match lane {
             RecordedLane::As(seqs) => Some((seqs.front().copied()?, seqs.len())),

@@ -75,6 +75,9 @@ pub struct ExchangePlace {
 impl<'a> RunRecord<'a> {
     /// Reads a run: only its first and last events, its facts, and the events that the log has no
     /// index for.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be read, or is damaged.
     pub fn read(reader: &'a mut dyn Reader, run: RunId) -> Result<Self, LogError> {
         let (first, mut started) = beginning(reader, run)?;
         let index = Index::open(reader, run)?;
@@ -127,6 +130,9 @@ impl<'a> RunRecord<'a> {
     }
 
     /// Where the samples of a call and their answers are.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be read.
     pub fn samples(
         &mut self,
         call: &CallPath,
@@ -155,6 +161,9 @@ impl<'a> RunRecord<'a> {
 
     /// How many of its answers are blank, refused, cut off or unreadable. Reads the run once more, which
     /// takes a while if it is long.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be read, or is damaged.
     pub fn shortcomings(&mut self) -> Result<Shortcomings, LogError> {
         let (mut events, mut all) = (RunEvents::new(self.run), Shortcomings::default());
         while let Some(stored) = events.next(self.reader)? {
@@ -165,6 +174,9 @@ impl<'a> RunRecord<'a> {
     }
 
     /// The given calls, in the order of their names. Reads the run once more.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be read.
     pub fn calls(
         &mut self,
         wanted: &dyn Fn(&CallPath) -> bool,
@@ -191,11 +203,17 @@ impl<'a> RunRecord<'a> {
     }
 
     /// The recorded answer of a call; for an embedding, the vector as text.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be read.
     pub fn answer(&mut self, call: &CallPath, sample: Sample) -> Result<Option<Content>, LogError> {
         Ok(self.answer_with_time(call, sample)?.map(|(_, content)| content))
     }
 
     /// The recorded answer of a call, and when it arrived.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be read.
     pub fn answer_with_time(
         &mut self,
         call: &CallPath,
@@ -208,6 +226,9 @@ impl<'a> RunRecord<'a> {
     }
 
     /// Why a call ran out of retries, if it did.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be read.
     pub fn failure(&mut self, call: &CallPath, sample: Sample) -> Result<Option<String>, LogError> {
         let Some(seq) = self.places_of(call, sample)?.and_then(|places| places.failure) else {
             return Ok(None);
@@ -220,6 +241,9 @@ impl<'a> RunRecord<'a> {
     }
 
     /// The recorded decision on a call.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be read.
     pub fn decision(
         &mut self,
         call: &CallPath,

@@ -63,6 +63,9 @@ pub struct Recorder(RunWriter);
 
 impl Recorder {
     /// Begins a run.
+    ///
+    /// # Errors
+    /// [`RecorderError`].
     pub async fn begin(log: &Log, run: RunId, started: RunStarted) -> Result<Self, RecorderError> {
         let mut recorder = Recorder(log.begin(run)?);
         recorder.submit(&Event::RunStarted(started))?.1.wait().await?;
@@ -78,11 +81,17 @@ impl Recorder {
     }
 
     /// Records that the run is continued.
+    ///
+    /// # Errors
+    /// [`RecorderError`].
     pub async fn record_resumption(&mut self, resumed: RunResumed) -> Result<(), RecorderError> {
         Ok(self.submit(&Event::RunResumed(resumed))?.1.wait().await?)
     }
 
     /// Records that a question was asked. The event becomes durable with the next one.
+    ///
+    /// # Errors
+    /// [`RecorderError`].
     pub fn record_question(
         &mut self,
         call: CallPath,
@@ -98,12 +107,18 @@ impl Recorder {
     }
 
     /// Records a part of a long body. The event becomes durable with the next one.
+    ///
+    /// # Errors
+    /// [`RecorderError`].
     pub fn record_part(&mut self, part: BodyPart) -> Result<Seq, RecorderError> {
         let event = NewEvent::from_event(&Event::BodyPart(part), clock::now(), None)?;
         Ok(self.0.submit(event)?)
     }
 
     /// Records an answer.
+    ///
+    /// # Errors
+    /// [`RecorderError`].
     pub fn record_answer(
         &mut self,
         request: Seq,
@@ -114,16 +129,25 @@ impl Recorder {
     }
 
     /// Records that the client of a call hung up. Call it after the attempt that the client did not wait for.
+    ///
+    /// # Errors
+    /// [`RecorderError`].
     pub fn client_left(&mut self, left: ClientLeft) -> Result<(Seq, Durable), RecorderError> {
         self.submit(&Event::ClientLeft(left))
     }
 
     /// Records that a recorded answer was used again.
+    ///
+    /// # Errors
+    /// [`RecorderError`].
     pub fn record_reuse(&mut self, reused: AnswerReused) -> Result<(Seq, Durable), RecorderError> {
         self.submit(&Event::AnswerReused(reused))
     }
 
     /// Records a failed attempt, with how it travelled to the program: see [`AttemptDetails`].
+    ///
+    /// # Errors
+    /// [`RecorderError`].
     pub fn record_failure(
         &mut self,
         request: Seq,
@@ -137,12 +161,18 @@ impl Recorder {
     }
 
     /// Records a step of a batch.
+    ///
+    /// # Errors
+    /// [`RecorderError`].
     pub fn record_batch(&mut self, step: BatchStep) -> Result<(Seq, Durable), RecorderError> {
         self.submit(&Event::Batch(step))
     }
 
     /// Records an answer that a batch brought. How long it took is not known. The event becomes durable with the next one that is waited
     /// for.
+    ///
+    /// # Errors
+    /// [`RecorderError`].
     pub fn record_line(
         &mut self,
         request: Seq,
@@ -156,6 +186,9 @@ impl Recorder {
     }
 
     /// Records that a line of a batch failed, with the number of the batch and what a program is sent instead of an answer. The event becomes durable with the next one that is waited for.
+    ///
+    /// # Errors
+    /// [`RecorderError`].
     pub fn record_line_failure(
         &mut self,
         request: Seq,
@@ -171,6 +204,9 @@ impl Recorder {
     }
 
     /// Records a failed attempt as another run has it.
+    ///
+    /// # Errors
+    /// [`RecorderError`].
     pub fn failed_as(
         &mut self,
         request: Seq,
@@ -180,6 +216,9 @@ impl Recorder {
     }
 
     /// Records a decision or a fact that the program reports.
+    ///
+    /// # Errors
+    /// [`RecorderError`].
     pub fn record_outcome(
         &mut self,
         outcome: &ReportedOutcome,
@@ -188,6 +227,9 @@ impl Recorder {
     }
 
     /// Records the end of the run.
+    ///
+    /// # Errors
+    /// [`RecorderError`].
     pub async fn finish(mut self, log: &Log) -> Result<OutcomeDigest, RecorderError> {
         // Everything that is read below must be stored first.
         self.0.flush();

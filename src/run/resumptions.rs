@@ -14,6 +14,9 @@ use crate::log::{Census, Index, LogError, Reader, RunEvents, each_event_at};
 const BATCH: usize = 512;
 
 /// Where a run was continued, in order.
+///
+/// # Errors
+/// [`LogError`] if it cannot be read, or is damaged.
 pub fn resumptions(
     reader: &mut dyn Reader,
     run: RunId,
@@ -87,6 +90,9 @@ pub fn maybe_resumed(reader: &mut dyn Reader) -> Result<BTreeSet<RunId>, LogErro
 
 /// The start of a run, with the model that it was last continued with and with the settings as its continuations have
 /// changed them. This is the start that is shown, and continued. Programs' runs add to their rules instead.
+///
+/// # Errors
+/// [`LogError`] if it cannot be read, or is damaged.
 pub fn latest_start(reader: &mut dyn Reader, run: RunId) -> Result<RunStarted, LogError> {
     let mut latest = run_start(reader, run)?;
     if !latest.is_of_experiment() {

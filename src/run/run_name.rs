@@ -19,6 +19,9 @@ pub enum RunNameError {
 }
 
 /// The name of a new run, by which commands are to find it.
+///
+/// # Errors
+/// [`RunNameError`].
 pub fn new_run_name(text: &str) -> Result<String, RunNameError> {
     match text {
         "" => Err(RunNameError::Empty),

@@ -116,6 +116,9 @@ impl fmt::Display for Snapshots {
 /// Compares the decisions about the answers in a file (a recording or exchanges) with the snapshots
 /// in a folder. A missing snapshot is written; for one that differs, the new version is written
 /// beside it as `.snap.new`.
+///
+/// # Errors
+/// [`SnapshotError`].
 pub fn of_file(
     file: &Path,
     folder: &Path,
@@ -138,6 +141,9 @@ pub fn of_file(
 
 /// Compares the decisions about the answers of a run with the snapshots in a folder, as [`of_file`]
 /// does.
+///
+/// # Errors
+/// [`SnapshotError`].
 pub fn of_run(
     reader: &mut dyn Reader,
     run: RunId,

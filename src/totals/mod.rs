@@ -162,6 +162,9 @@ impl Totals {
     }
 
     /// Reads a run to its end.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be read, or is damaged.
     pub fn read(reader: &mut dyn Reader, run: RunId, prices: &Prices) -> Result<Self, LogError> {
         let mut totals = Totals::new(run, prices);
         while totals.read_on(reader)? {}

@@ -41,6 +41,9 @@ pub struct StudyFigures {
 
 impl Totals {
     /// Reads the shards that this run is merged from, if it is: those that the log has. A damaged one is left out.
+    ///
+    /// # Errors
+    /// [`LogError`] if the log cannot be read.
     pub fn read_shards(&mut self, reader: &mut dyn Reader) -> Result<(), LogError> {
         let mut of_shards = ShardTotals::default();
         if self.merged_from.is_empty() {

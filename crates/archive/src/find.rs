@@ -100,6 +100,9 @@ pub type NameOfRun<'a> = &'a dyn Fn(&RunStarted) -> Option<String>;
 /// Finds a run by the shortest unique beginning of its id, by its name, or as `latest`. Of several runs with one name, it is
 /// the last that has asked something, or else the last. If another one was still recorded when that began, as on two machines that
 /// began at once, nobody can tell which is meant.
+///
+/// # Errors
+/// [`FindError`].
 pub fn find(log: &dyn Backend, name: &str, name_of: NameOfRun<'_>) -> Result<RunMatch, FindError> {
     let mut reader = log.reader()?;
     let reader = reader.as_mut();
@@ -237,6 +240,9 @@ fn is_named(deleted: &Finding, name: &str) -> bool {
 }
 
 /// The shortest unique prefix of a run's id, with at least four digits.
+///
+/// # Errors
+/// [`LogError`] if the runs cannot be listed.
 pub fn short_name(reader: &mut dyn Reader, run: RunId) -> Result<String, LogError> {
     let whole = run.to_string();
     let others: Vec<String> =

@@ -22,6 +22,9 @@ pub fn bucket(log: &Path) -> Result<Option<BucketUrl>, LogError> {
 }
 
 /// Opens a log that exists, to write to it.
+///
+/// # Errors
+/// [`LogError`].
 pub fn open_store(log: &Path, options: SqliteOptions) -> Result<SharedBackend, LogError> {
     Ok(match bucket(log)? {
         Some(url) => Arc::new(url.open()?),
@@ -30,6 +33,9 @@ pub fn open_store(log: &Path, options: SqliteOptions) -> Result<SharedBackend, L
 }
 
 /// Opens a log to write to it, and creates it if there is none.
+///
+/// # Errors
+/// [`LogError`].
 pub fn open_or_create_store(log: &Path, options: SqliteOptions) -> Result<SharedBackend, LogError> {
     Ok(match bucket(log)? {
         Some(url) => Arc::new(url.open_or_create()?),

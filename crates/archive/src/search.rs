@@ -97,6 +97,9 @@ impl Search {
     }
 
     /// Indexes the events of a run that are not indexed yet; `each` is told how far it has come.
+    ///
+    /// # Errors
+    /// [`SearchError`].
     pub fn read_on(
         &mut self,
         reader: &mut dyn Reader,
@@ -160,6 +163,9 @@ impl Search {
 
     /// The questions and answers of a run that have all words of a text; words in quotes must follow
     /// each other. A question is found by the texts that none before it had.
+    ///
+    /// # Errors
+    /// [`SearchError`].
     pub fn find(&self, run: RunId, text: &str) -> Result<BTreeSet<Seq>, SearchError> {
         let query = query_of(text).ok_or_else(|| SearchError::NoWord(text.to_owned()))?;
         let sql = "SELECT rowid & 4294967295 FROM texts WHERE texts MATCH ?1

@@ -116,6 +116,9 @@ impl BucketUrl {
     }
 
     /// Reads one.
+    ///
+    /// # Errors
+    /// [`BucketUrlError`].
     pub fn parse(text: &str) -> Result<Self, BucketUrlError> {
         let url = Url::parse(text).map_err(|error| BucketUrlError::NotAUrl(error.to_string()))?;
         if !SCHEMES.contains(&url.scheme()) {

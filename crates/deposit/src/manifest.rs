@@ -82,6 +82,9 @@ impl Manifest {
     }
 
     /// Reads a file.
+    ///
+    /// # Errors
+    /// [`ManifestError`].
     pub fn parse(text: &str) -> Result<Self, ManifestError> {
         let read: Manifest = serde_json::from_str(text)?;
         match read.format == FORMAT {

@@ -55,6 +55,9 @@ pub struct RequestFacts {
 
 impl RequestFacts {
     /// Reads the requests of a run.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be read.
     pub fn read(reader: &mut dyn Reader, run: RunId) -> Result<Self, LogError> {
         let (mut facts, mut events) = (RequestFacts::default(), RunEvents::new(run));
         while let Some(stored) = events.next(reader)? {

@@ -73,6 +73,9 @@ impl RunDecisionMakers {
     }
 
     /// How they differ from the plan, as far as a figure rests on them. `reader` finds the runs of judges.
+    ///
+    /// # Errors
+    /// [`LogError`] if the log cannot be read.
     pub(crate) fn deviations(
         &self,
         plan: &RegisteredPlan,
@@ -116,6 +119,9 @@ impl RunDecisionMakers {
 }
 
 /// What decided in a run itself, by the name of the decisions.
+///
+/// # Errors
+/// [`LogError`] if the run cannot be read.
 pub fn decided_by(
     reader: &mut dyn Reader,
     run: RunId,

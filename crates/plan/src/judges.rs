@@ -16,6 +16,9 @@ const STRATEGIES: &str = "strategies";
 const STRUCTURED: &str = "/request/response_format";
 
 /// How the judge of some decisions differs from the planned one; `None` if it does not.
+///
+/// # Errors
+/// [`LogError`] if the log cannot be read.
 pub(crate) fn judge_difference(
     plan: &RegisteredPlan,
     name: &str,

@@ -38,6 +38,9 @@ impl NamedPlan {
 }
 
 /// The figures of the plan that runs name; none if they do not name the same one, or the log does not have it.
+///
+/// # Errors
+/// [`LogError`] if the log cannot be read.
 pub fn planned_figures(
     reader: &mut dyn Reader,
     runs: &[RunId],

@@ -16,6 +16,9 @@ use crate::registered::RegisteredPlan;
 const SHOWN: usize = 80;
 
 /// Models that the plan does not have, and another number of calls.
+///
+/// # Errors
+/// [`LogError`] if the run cannot be read.
 pub(crate) fn program_deviations(
     plan: &RegisteredPlan,
     reader: &mut dyn Reader,

@@ -12,6 +12,9 @@ use serde_json::Value;
 
 /// The facts of a run of a study that is executed again with these decisions, answered from its log. A call that would be
 /// asked again keeps its recorded answer. `None` if this program cannot execute it.
+///
+/// # Errors
+/// [`LogError`] if the log cannot be read.
 pub(crate) fn facts_with(
     log: &Log,
     run: RunId,

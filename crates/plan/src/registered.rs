@@ -109,6 +109,9 @@ impl RegisteredPlan {
     }
 
     /// The last run that registered this plan. Damaged ones are left out.
+    ///
+    /// # Errors
+    /// [`LogError`] if the runs cannot be listed.
     pub fn find(&self, reader: &mut dyn Reader) -> Result<Option<RunId>, LogError> {
         let mut found = None;
         for head in reader.runs()? {
@@ -133,6 +136,9 @@ impl RegisteredPlan {
     }
 
     /// Registers it as a run of its own, which is found by this name.
+    ///
+    /// # Errors
+    /// [`LogError`].
     pub fn store(
         &self,
         backend: &dyn Backend,

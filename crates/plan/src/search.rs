@@ -192,6 +192,9 @@ impl<'a> RunSearch<'a> {
     }
 
     /// What else there is to a figure of the run.
+    ///
+    /// # Errors
+    /// [`SearchError`].
     pub fn figure(&self, table: &FigureTable) -> Result<FigureSearch, SearchError> {
         let definition: FigureDefinition = table.figure.parse()?;
         let mut reader = self.log.checked_reader()?;

@@ -16,6 +16,9 @@ struct RunEnd {
 }
 
 /// What is not as planned about the end of a run. `others` are the other runs of the log with their beginnings.
+///
+/// # Errors
+/// [`LogError`] if the log cannot be read.
 pub(crate) fn end_deviations(
     reader: &mut dyn Reader,
     head: &RunHead,

@@ -37,6 +37,9 @@ pub struct RunSummary {
 
 impl RunSummary {
     /// Reads a run. `clusters` is the label over which its study says that draws are independent.
+    ///
+    /// # Errors
+    /// [`AuditError`] if it cannot be read or is damaged.
     pub fn read(
         reader: &mut dyn Reader,
         run: RunId,

@@ -43,6 +43,9 @@ struct TextRow {
 
 impl ReportTexts {
     /// Adds the texts of a run. Where there are several, `name` tells its calls from those of the others.
+    ///
+    /// # Errors
+    /// [`LogError`] if the run cannot be read.
     pub fn read(
         &mut self,
         reader: &mut dyn Reader,

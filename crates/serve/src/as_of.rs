@@ -23,6 +23,9 @@ pub struct AsOf {
 
 /// The state of a run after an event; `begin` is that without facts. The page folds it in the same
 /// way.
+///
+/// # Errors
+/// [`StateError`].
 pub fn as_of(
     reader: &mut dyn Reader,
     run: RunId,

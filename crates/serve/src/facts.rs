@@ -63,6 +63,9 @@ pub(crate) enum At {
 
 impl Fold {
     /// The states of a run, beginning with one without facts.
+    ///
+    /// # Errors
+    /// [`LogError`].
     pub(crate) fn new(
         reader: &mut dyn Reader,
         run: RunId,
@@ -95,6 +98,9 @@ impl Fold {
     }
 
     /// Learns of facts that were added.
+    ///
+    /// # Errors
+    /// [`LogError`].
     pub(crate) fn read_on(&mut self, reader: &mut dyn Reader, to: Seq) -> Result<(), LogError> {
         let mut events = RunEvents::after(self.run, self.end);
         while self.end < to {
@@ -106,6 +112,9 @@ impl Fold {
     }
 
     /// The state after an event.
+    ///
+    /// # Errors
+    /// [`StateError`].
     pub(crate) fn at(&mut self, reader: &mut dyn Reader, at: Seq) -> Result<At, StateError> {
         let wanted = self.places.partition_point(|seq| *seq <= at);
         let watch = Stopwatch::start();

@@ -62,6 +62,9 @@ impl SiteSource {
     }
 
     /// The log or the recording, as it is now.
+    ///
+    /// # Errors
+    /// [`LogError`].
     pub(crate) fn archive(&self) -> Result<Arc<Archive>, LogError> {
         let (path, options, opened) = match &self.kind {
             SiteSourceKind::File { path, options, opened } => (path, options, opened),
@@ -84,11 +87,17 @@ impl SiteSource {
     }
 
     /// The store, as it is now.
+    ///
+    /// # Errors
+    /// [`LogError`].
     pub(crate) fn backend(&self) -> Result<SharedBackend, LogError> {
         Ok(self.archive()?.backend().clone())
     }
 
     /// A reader of it as it is now, which compares each event with its hash.
+    ///
+    /// # Errors
+    /// [`LogError`].
     pub(crate) fn reader(&self) -> Result<Box<dyn Reader>, LogError> {
         let reader = match self.backend()?.reader() {
             // A writer came or went since the files beside it were looked at.

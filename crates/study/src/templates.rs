@@ -52,6 +52,9 @@ pub enum ReplaceError {
 
 /// Replaces the text of each template with that of the file named after it (`initial_vote.txt` for
 /// `initial_vote`). A template without a file keeps its recorded text.
+///
+/// # Errors
+/// [`ReplaceError`].
 pub fn replace(settings: &mut Value, folder: &Path) -> Result<TemplateReplacement, ReplaceError> {
     let places = templates(settings);
     if places.is_empty() {

@@ -16,6 +16,9 @@ pub struct LabelColumns(BTreeSet<String>);
 
 impl LabelColumns {
     /// Adds the labels of a run.
+    ///
+    /// # Errors
+    /// [`LogError`] if the run cannot be read.
     pub fn add(&mut self, reader: &mut dyn Reader, run: RunId) -> Result<(), LogError> {
         let mut events = RunEvents::new(run);
         while let Some(stored) = events.next(reader)? {

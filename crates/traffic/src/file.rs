@@ -16,6 +16,9 @@ const LARGEST: u64 = 256 << 20;
 const MOST_VALUES: usize = 4_000_000;
 
 /// The bytes of a file.
+///
+/// # Errors
+/// [`TrafficError`].
 pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, TrafficError> {
     Ok(read_whole(path, LARGEST)?)
 }
@@ -28,6 +31,9 @@ pub(crate) struct Document {
 
 impl Document {
     /// Reads a file.
+    ///
+    /// # Errors
+    /// [`TrafficError`].
     pub(crate) fn read(path: &Path) -> Result<Self, TrafficError> {
         Ok(Self::new(path, bytes(path)?))
     }

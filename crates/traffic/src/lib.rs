@@ -66,6 +66,9 @@ pub struct Options {
 }
 
 /// Reads files of one format as a run that began at `time`.
+///
+/// # Errors
+/// [`TrafficError`].
 pub fn import(
     format: Format,
     paths: &[PathBuf],
@@ -123,6 +126,9 @@ fn files(
 }
 
 /// The same for the bytes of one file of a format that is text or an archive, which is called `path`.
+///
+/// # Errors
+/// [`TrafficError`].
 pub fn import_bytes(
     format: Format,
     path: PathBuf,

@@ -74,6 +74,9 @@ fn place<const N: usize>(bytes: &[u8], at: usize) -> Option<usize> {
 
 impl<'a> ZipArchive<'a> {
     /// Reads the directory of an archive.
+    ///
+    /// # Errors
+    /// [`ZipError`].
     pub(crate) fn new(bytes: &'a [u8]) -> Result<Self, ZipError> {
         let (count, mut at) = directory(bytes).ok_or(ZipError::NotOne)?;
         if count > MOST_ENTRIES {
@@ -121,6 +124,9 @@ impl<'a> ZipArchive<'a> {
     }
 
     /// The bytes of an entry.
+    ///
+    /// # Errors
+    /// [`ZipError`].
     pub(crate) fn read(&mut self, entry: &ZipEntry) -> Result<Vec<u8>, ZipError> {
         let ZipEntry { name, method, packed, unpacked, sum, header } = entry;
         let bytes = self.bytes;

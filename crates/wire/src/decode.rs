@@ -42,11 +42,17 @@ pub fn encodings(headers: &HeaderMap) -> String {
 
 /// A whole body without its encodings, which a `Content-Encoding` lists in the order in which they
 /// were applied.
+///
+/// # Errors
+/// [`DecodeError`].
 pub fn decode(encodings: &str, body: Bytes) -> Result<Bytes, DecodeError> {
     decoded_within(encodings, body, LONGEST_READ)
 }
 
 /// The same of a body of this length at most.
+///
+/// # Errors
+/// [`DecodeError`].
 pub(crate) fn decoded_within(
     encodings: &str,
     body: Bytes,
@@ -196,6 +202,9 @@ impl Decoder {
     }
 
     /// The bytes that a chunk decodes to so far.
+    ///
+    /// # Errors
+    /// [`DecodeError`].
     pub(crate) fn chunk(&mut self, chunk: Bytes) -> Result<Bytes, DecodeError> {
         let limit = self.limit;
         self.stages.iter_mut().try_fold(chunk, |chunk, stage| stage.chunk(chunk, limit))

@@ -58,6 +58,9 @@ pub struct AnswerTooLong;
 
 impl Elsewhere {
     /// This answer to a request as a log keeps it, as the `attempt`-th of its sample, under a run's rules.
+    ///
+    /// # Errors
+    /// [`AnswerTooLong`].
     pub fn outcome(
         &self,
         incoming: &Incoming,

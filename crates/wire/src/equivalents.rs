@@ -43,6 +43,9 @@ struct Equivalence {
 
 impl Equivalents {
     /// The keys of the recorded requests that are equal to a request, in the order of their first questions.
+    ///
+    /// # Errors
+    /// [`LogError`] if they cannot be read.
     pub(crate) fn of(
         &self,
         asked: &WireRequest,

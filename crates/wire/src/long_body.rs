@@ -30,6 +30,9 @@ pub struct LongBody {
 
 impl LongBody {
     /// Records the parts of an answer.
+    ///
+    /// # Errors
+    /// [`RecorderError`].
     pub(crate) fn record(
         recorder: &mut Recorder,
         request: Seq,
@@ -40,6 +43,9 @@ impl LongBody {
     }
 
     /// The body; `None` if a part is missing or is not one.
+    ///
+    /// # Errors
+    /// [`LogError`].
     pub(crate) fn read(
         &self,
         reader: &mut dyn Reader,
@@ -65,6 +71,9 @@ impl LongBody {
 }
 
 /// Records the parts of a body, which become durable with the next event that is.
+///
+/// # Errors
+/// [`RecorderError`].
 pub(crate) fn record_parts(
     recorder: &mut Recorder,
     request: Seq,

@@ -66,6 +66,9 @@ impl Reach {
     }
 
     /// Whether a request may be answered.
+    ///
+    /// # Errors
+    /// [`RefusedRequest`].
     pub fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), RefusedRequest> {
         let host = match only(headers, header::HOST.as_str()) {
             Ok(host) => host,

@@ -98,6 +98,9 @@ impl Readers {
     }
 
     /// The event at a place.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be read, or is damaged.
     pub(crate) fn event(&self, place: AttemptPlace) -> Result<Option<SharedEvent>, LogError> {
         let AttemptPlace { run, seq } = place;
         let number = seq.0.saturating_sub(1) / BLOCK;

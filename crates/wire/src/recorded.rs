@@ -72,6 +72,9 @@ impl Library {
     }
 
     /// A recorded attempt. `read` is its event, if that was read before.
+    ///
+    /// # Errors
+    /// [`PlayedError`].
     pub(crate) fn play(
         &self,
         place: AttemptPlace,
@@ -113,6 +116,9 @@ impl Library {
     }
 
     /// A recorded attempt as a fork records it.
+    ///
+    /// # Errors
+    /// [`PlayedError`].
     pub(crate) fn copy(&self, place: AttemptPlace) -> Result<CopiedAttempt, PlayedError> {
         let AttemptPlace { run, seq } = place;
         match self.event(place)? {
@@ -132,11 +138,17 @@ impl Library {
     }
 
     /// The event at a place.
+    ///
+    /// # Errors
+    /// [`LogError`].
     pub(crate) fn event(&self, place: AttemptPlace) -> Result<Option<Event>, LogError> {
         self.0.event(place)?.map(|stored| stored.event().map_err(LogError::from)).transpose()
     }
 
     /// Passes on each of a run's questions, which must be sorted.
+    ///
+    /// # Errors
+    /// [`LogError`].
     pub(crate) fn questions(
         &self,
         run: RunId,
@@ -155,6 +167,9 @@ impl Library {
     }
 
     /// A stored request.
+    ///
+    /// # Errors
+    /// [`LogError`].
     pub(crate) fn request(&self, prompt: PromptHash) -> Result<Option<Request>, LogError> {
         self.0.with(|reader| reader.request(prompt))
     }

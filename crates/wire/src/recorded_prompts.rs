@@ -39,6 +39,9 @@ impl RecordedPrompts {
     }
 
     /// The prompts by hash and call.
+    ///
+    /// # Errors
+    /// [`LogError`] if they cannot be read.
     pub(crate) fn load(&self, library: &Library) -> Result<Arc<KnownPrompts>, LogError> {
         let mut known = lock(&self.known);
         if let Some(known) = known.as_ref() {

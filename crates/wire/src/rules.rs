@@ -74,11 +74,17 @@ pub struct Rules {
 
 impl Rules {
     /// Rules as they are given: fields, and `REGEX=TEXT`.
+    ///
+    /// # Errors
+    /// [`RuleError`].
     pub fn parse(ignore: &[String], replace: &[String]) -> Result<Self, RuleError> {
         Rules::new(RecordedRules::parse(ignore, replace)?, &KnownKeys::default())
     }
 
     /// The same rules, with what these patterns match taken out before anything is stored.
+    ///
+    /// # Errors
+    /// [`RuleError`].
     pub fn redacting(mut self, patterns: &[String], key: &RedactionKey) -> Result<Self, RuleError> {
         self.redaction = Redaction::new(patterns, key)?;
         let sealed = || patterns.iter().map(|pattern| key.seal(pattern)).collect();
@@ -88,6 +94,9 @@ impl Rules {
     }
 
     /// The same rules, with more fields and replacements than the run was begun with.
+    ///
+    /// # Errors
+    /// [`RuleError`].
     pub fn adding(mut self, added: RecordedRules) -> Result<Self, RuleError> {
         let more = Rules::new(added.besides(&self.recorded), &KnownKeys::default())?;
         self.ignore.extend(more.ignore);
@@ -99,6 +108,9 @@ impl Rules {
 
     /// Rules that a run has recorded. Without the key of its redactions, nothing is taken out, and the rules
     /// [say so](Self::lacks_key).
+    ///
+    /// # Errors
+    /// [`RuleError`].
     pub fn new(recorded: RecordedRules, known: &KnownKeys) -> Result<Self, RuleError> {
         let ignore = recorded.ignore.iter().map(|field| names(field)).collect::<Result<_, _>>()?;
         let replace = Replacements::new(&recorded.replace)?;

@@ -7,6 +7,9 @@ use retold::run::resumptions;
 use crate::rules::RecordedRules;
 
 /// The rules that were added whenever a run was continued.
+///
+/// # Errors
+/// [`LogError`] if the run cannot be read, or is damaged.
 pub fn rules_added(reader: &mut dyn Reader, run: RunId) -> Result<RecordedRules, LogError> {
     let mut all = RecordedRules::default();
     for (_, resumed) in resumptions(reader, run)? {

@@ -88,6 +88,9 @@ impl Samples {
     }
 
     /// Those of a recorded run; `failures` says what becomes of the attempts that failed.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be read, or is damaged.
     pub fn open(
         log: &Log,
         run: RunId,
@@ -102,6 +105,9 @@ impl Samples {
 
     /// Those with which a run is continued: its own, and if it is a fork that was cut off, also those that it would still
     /// have taken from its parent. Nothing that was paid for is asked again, however often the program dies.
+    ///
+    /// # Errors
+    /// [`LogError`] if they cannot be read, or are damaged.
     pub fn to_continue(
         log: &Log,
         run: RunId,
@@ -112,6 +118,9 @@ impl Samples {
     }
 
     /// Those that a fork begins with, and with which it is continued after that.
+    ///
+    /// # Errors
+    /// [`LogError`] if they cannot be read, or are damaged.
     pub fn to_fork(log: &Log, from: ForkedFrom, rules: &Rules) -> Result<Self, LogError> {
         Samples::chain(log, from.run, Some(from), rules, from.retry_failed)
     }
@@ -143,6 +152,9 @@ impl Samples {
     }
 
     /// The recorded samples of a call.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be read, or is damaged.
     pub(crate) fn of_call(&self, call: &CallPath) -> Result<CallSamples, LogError> {
         match &self.0 {
             Some(recorded) => recorded.of_call(call),
@@ -151,6 +163,9 @@ impl Samples {
     }
 
     /// The calls of some questions, which must be sorted.
+    ///
+    /// # Errors
+    /// [`LogError`] if they cannot be read, or are damaged.
     pub(crate) fn calls(&self, questions: &[Seq]) -> Result<Vec<CallPath>, LogError> {
         let (Some(recorded), mut calls) = (&self.0, Vec::new()) else { return Ok(Vec::new()) };
         recorded.readers.with(|reader| {
@@ -406,6 +421,9 @@ impl QuestionAttempts {
 }
 
 /// The upstreams that a run has asked, read out of all its requests.
+///
+/// # Errors
+/// [`LogError`] if it cannot be read, or is damaged.
 pub fn upstreams_asked(log: &Log, run: RunId) -> Result<BTreeSet<String>, LogError> {
     let mut reader = log.checked_reader()?;
     let (mut upstreams, mut prompts) = (BTreeSet::new(), BTreeSet::new());

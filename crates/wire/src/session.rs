@@ -116,6 +116,9 @@ pub struct Session {
 
 impl Session {
     /// A session.
+    ///
+    /// # Errors
+    /// [`LogError`] if the log cannot be read.
     pub fn new(setup: SessionSetup) -> Result<Arc<Self>, LogError> {
         let SessionSetup {
             log,
@@ -190,6 +193,9 @@ impl Session {
 
     /// Compares the decisions and facts that the program has not reported, at its end: each recorded one that it did not
     /// make again is a difference.
+    ///
+    /// # Errors
+    /// [`LogError`] if the log cannot be read.
     pub fn compare_the_rest(&self) -> Result<(), LogError> {
         let left = lock(&self.lanes).rest(self.log.reader()?.as_mut())?;
         if let Some((left, all)) = left {

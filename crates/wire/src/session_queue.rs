@@ -47,6 +47,9 @@ impl SessionQueue {
 
     /// Reads the recorded samples of a call, if that was not done before. Returns the attempt that
     /// is probably the next to be sent.
+    ///
+    /// # Errors
+    /// [`LogError`] if the log cannot be read.
     pub(crate) fn read(
         &self,
         call: &CallPath,
@@ -88,6 +91,9 @@ impl SessionQueue {
     }
 
     /// The turn of a request under the first of these keys that has anything left; `None` if none has.
+    ///
+    /// # Errors
+    /// [`LogError`] if the log cannot be read.
     pub(crate) fn take_any(
         &self,
         keys: &[Key],

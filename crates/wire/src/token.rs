@@ -29,6 +29,9 @@ pub struct TokenError;
 
 impl Token {
     /// A token; letters and digits that need no escapes in paths.
+    ///
+    /// # Errors
+    /// [`TokenError`].
     pub fn new(text: &str) -> Result<Self, TokenError> {
         let fits = |c: char| c.is_ascii_alphanumeric() || "-._~".contains(c);
         if text.len() < SHORTEST_TOKEN || !text.chars().all(fits) {

@@ -59,11 +59,17 @@ pub struct Upstreams {
 
 impl Upstreams {
     /// Upstreams by name. A URL's user name and password are sent as basic authorisation.
+    ///
+    /// # Errors
+    /// [`UpstreamError`].
     pub fn new(named: &BTreeMap<String, NamedUrl>) -> Result<Self, UpstreamError> {
         Upstreams::trusting(named, &[])
     }
 
     /// The same, with files in PEM whose authorities are trusted besides those of this machine.
+    ///
+    /// # Errors
+    /// [`UpstreamError`].
     pub fn trusting(
         named: &BTreeMap<String, NamedUrl>,
         files: &[Vec<u8>],
@@ -166,6 +172,9 @@ impl Upstreams {
     }
 
     /// Opens a WebSocket.
+    ///
+    /// # Errors
+    /// [`Failure`].
     pub(crate) async fn open_socket(
         &self,
         incoming: &Incoming,
@@ -213,6 +222,9 @@ impl Upstreams {
     }
 
     /// Sends a request, and waits for the head of the answer.
+    ///
+    /// # Errors
+    /// [`Failure`].
     pub async fn send(&self, incoming: &Incoming) -> Result<reqwest::Response, Failure> {
         let (base, url) = self.url(incoming)?;
         let client = if is_loopback(&base) { &self.local } else { &self.http };

@@ -88,6 +88,9 @@ pub enum AskedError {
 
 impl WireRequest {
     /// Records that it is asked. The event becomes durable with the next one that is.
+    ///
+    /// # Errors
+    /// [`RecorderError`].
     pub(crate) fn record(
         &self,
         links: &Mutex<ToolLinks>,
@@ -190,6 +193,9 @@ fn is_packed(value: &Value) -> bool {
 
 impl Incoming {
     /// What it asks.
+    ///
+    /// # Errors
+    /// [`AskedError`].
     pub fn wire_request(&self, rules: &Rules) -> Result<WireRequest, AskedError> {
         let (bare, masks) = self.without_keys();
         let stored = rules.redaction.request(&bare);
@@ -218,6 +224,9 @@ impl Incoming {
     }
 
     /// A request whose body is not recorded, and a word for why not. It is told in the words of its API.
+    ///
+    /// # Errors
+    /// [`AskedError`].
     pub fn asked_without_body(&self, rules: &Rules, why: &str) -> Result<WireRequest, AskedError> {
         let (bare, masks) = self.without_keys();
         let mut address = rules.redaction.request(&bare).address(&OTHER);
@@ -255,6 +264,9 @@ impl Incoming {
     }
 
     /// The request, which has no keys, as it is stored.
+    ///
+    /// # Errors
+    /// [`AskedError`].
     pub(crate) fn stored_request(&self) -> Result<StoredRequest, AskedError> {
         let body = self.plain_body().unwrap_or_else(|| self.body.clone());
         if body.len() > LONGEST_REQUEST {

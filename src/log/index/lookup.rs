@@ -40,6 +40,9 @@ pub struct Index {
 
 impl Index {
     /// The index of a run. Reads the events that no stored piece covers.
+    ///
+    /// # Errors
+    /// [`LogError`] if they cannot be read.
     pub fn open(reader: &mut dyn Reader, run: RunId) -> Result<Self, LogError> {
         let stored = reader.pieces(run)?;
         let mut index = Index { run, stored, made: Vec::new(), end: Seq(0) };
@@ -84,6 +87,9 @@ impl Index {
     }
 
     /// How many events and questions of each kind there are.
+    ///
+    /// # Errors
+    /// [`LogError`] if the index cannot be read.
     pub fn census(&self, reader: &mut dyn Reader) -> Result<Census, LogError> {
         let mut all = Census::default();
         let counted = |_, bytes: &[u8], found: &mut Vec<_>| {
@@ -98,6 +104,9 @@ impl Index {
     }
 
     /// The facts, in order.
+    ///
+    /// # Errors
+    /// [`LogError`] if the index cannot be read.
     pub fn facts(&self, reader: &mut dyn Reader) -> Result<Vec<Seq>, LogError> {
         self.each(reader, Section::Facts, 0, |piece, bytes, facts| {
             each_row(bytes, |at, []| {
@@ -108,6 +117,9 @@ impl Index {
     }
 
     /// Where a call may be, or one with the same parts in another order; sorted.
+    ///
+    /// # Errors
+    /// [`LogError`] if the index cannot be read.
     pub fn calls(&self, reader: &mut dyn Reader, call: &CallPath) -> Result<Vec<Seq>, LogError> {
         let (kind, parts) = kind_and_parts(call.as_str());
         let kind = sorted_parts(&kind);
@@ -121,6 +133,9 @@ impl Index {
     }
 
     /// Where calls with the given part may be, sorted, and how many kinds of calls these are.
+    ///
+    /// # Errors
+    /// [`LogError`] if the index cannot be read.
     pub fn calls_with(
         &self,
         reader: &mut dyn Reader,
@@ -170,6 +185,9 @@ impl Index {
     }
 
     /// Where events may be that name some of the given events as causes: in order, by the cause.
+    ///
+    /// # Errors
+    /// [`LogError`] if the index cannot be read.
     pub fn caused_by(
         &self,
         reader: &mut dyn Reader,
@@ -200,6 +218,9 @@ impl Index {
 
     /// Passes on the only cause of each event that has just one, and where the event is; by pieces, and within a piece by the
     /// cause. A pair may be passed on twice.
+    ///
+    /// # Errors
+    /// [`LogError`] if the index cannot be read.
     pub(crate) fn each_with_one_cause(
         &self,
         reader: &mut dyn Reader,
@@ -218,6 +239,9 @@ impl Index {
     }
 
     /// Where events may be that contain one of the given texts, sorted.
+    ///
+    /// # Errors
+    /// [`LogError`] if the index cannot be read.
     pub(crate) fn texts(
         &self,
         reader: &mut dyn Reader,

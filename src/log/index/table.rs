@@ -20,6 +20,9 @@ pub struct CallTable {
 
 impl CallTable {
     /// Reads the calls and causes of a run.
+    ///
+    /// # Errors
+    /// [`LogError`] if the index cannot be read.
     pub fn read(index: &Index, reader: &mut dyn Reader) -> Result<Self, LogError> {
         let calls = index.each(reader, Section::Calls, 0, |piece, bytes, calls| {
             each_row(bytes, |hash, [_, at]| {

@@ -111,6 +111,9 @@ pub struct ForeignDatabase {
 impl ForeignDatabase {
     /// Opens a database that is called `shown` in messages; at most `most` bytes will be read of its
     /// rows.
+    ///
+    /// # Errors
+    /// [`ForeignError`].
     pub fn open(path: &Path, shown: &str, most: u64) -> Result<Self, ForeignError> {
         let shown = shown.to_owned();
         let failed = |error| foreign_error(&shown, error);
@@ -133,6 +136,9 @@ impl ForeignDatabase {
 
     /// All rows of a table in the order in which they were made, with these columns; a column that the
     /// table does not have is `Null`. There are none if there is no such table.
+    ///
+    /// # Errors
+    /// [`ForeignError`].
     pub fn rows(&mut self, table: &str, columns: &[&str]) -> Result<Vec<Vec<Cell>>, ForeignError> {
         let Some(known) = self.tables.get(table) else { return Ok(Vec::new()) };
         // A name that is not a column would be read as a text.

@@ -284,6 +284,9 @@ pub fn verify_all(reader: &mut dyn Reader) -> Result<(Vec<Verification>, Vec<Fin
 }
 
 /// The root of a Merkle tree over the events that a run has so far: see [`MerkleTree`].
+///
+/// # Errors
+/// [`LogError`] if it cannot be read.
 pub fn events_root(reader: &mut dyn Reader, run: RunId) -> Result<EventsRoot, LogError> {
     let (mut tree, mut events) = (MerkleTree::default(), RunEvents::new(run));
     while let Some(event) = events.next(reader)? {
@@ -293,6 +296,9 @@ pub fn events_root(reader: &mut dyn Reader, run: RunId) -> Result<EventsRoot, Lo
 }
 
 /// The outcome digest of a run so far.
+///
+/// # Errors
+/// [`LogError`] if it cannot be read.
 pub fn outcome_digest(reader: &mut dyn Reader, run: RunId) -> Result<OutcomeDigest, LogError> {
     let (mut chain, mut events) = (Chain::new(run), RunEvents::new(run));
     while let Some(stored) = events.next(reader)? {

@@ -15,6 +15,9 @@ pub struct ReaderFault {
 
 /// What a reader makes of something, and nothing else that it may do: the only place that keeps a reader's mistake from what
 /// depends on it. Whoever reads what others sent asks through this.
+///
+/// # Errors
+/// [`ReaderFault`].
 pub fn try_read<T>(format: &'static str, read: impl FnOnce() -> T) -> Result<T, ReaderFault> {
     // What was being made is dropped.
     catch_unwind(AssertUnwindSafe(read)).map_err(|panic| {

@@ -65,6 +65,9 @@ struct LabelledDecision {
 
 /// The calls of a run that have a label with a value: the label that says who is asked, if that has it. `None` if no call has
 /// one.
+///
+/// # Errors
+/// [`CliError`] if the run cannot be read.
 pub(crate) fn read(
     selected: &RunSelection,
     value: &str,
@@ -89,6 +92,9 @@ pub(crate) fn read(
 
 /// The first people that the calls of a run are labelled with, and how many more there are; none in a run whose calls say not
 /// who is asked.
+///
+/// # Errors
+/// [`CliError`] if the run cannot be read.
 pub(crate) fn people(selected: &RunSelection) -> Result<Option<String>, CliError> {
     let mut people = BTreeSet::new();
     each_question(&mut selected.checked_reader()?, selected.run, |_, labels| {

@@ -6,6 +6,9 @@ use retold::id::RunId;
 use retold::log::{LastWriter, Log, LogError};
 
 /// A sentence about it; `None` if the store does not keep who writes.
+///
+/// # Errors
+/// [`CliError`] if the store cannot be read.
 pub(crate) fn sentence(log: &Log, run: RunId) -> Result<Option<String>, CliError> {
     Ok(last_writer(log, run)?.as_ref().map(of))
 }

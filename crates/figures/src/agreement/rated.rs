@@ -132,6 +132,9 @@ impl RatingChoice {
 
 impl RatedAnswers {
     /// Reads them.
+    ///
+    /// # Errors
+    /// [`LogError`] if the log cannot be read or is damaged.
     pub fn read(reader: &mut dyn Reader, run: RunId, parsers: &Parsers) -> Result<Self, LogError> {
         let mut found = RatedAnswers {
             run,
@@ -214,6 +217,9 @@ impl RatedAnswers {
 
     /// The ratings to be compared: of these names, or of the one that has several raters if none is given, and of calls with
     /// all of these labels.
+    ///
+    /// # Errors
+    /// [`RaterError`].
     pub fn choice(
         &self,
         names: &[String],

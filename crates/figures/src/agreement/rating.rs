@@ -32,6 +32,9 @@ pub struct AnswerRatings {
 
 impl RatedAnswers {
     /// Reads an answer and its question again, since their texts are not kept.
+    ///
+    /// # Errors
+    /// [`LogError`] if the log cannot be read or is damaged.
     pub fn ratings(
         &self,
         reader: &mut dyn Reader,

@@ -29,6 +29,9 @@ pub struct JudgeAgreement {
 
 impl JudgeAgreement {
     /// That of a run.
+    ///
+    /// # Errors
+    /// [`LogError`] if the run cannot be read.
     pub(super) fn read(
         reader: &mut dyn Reader,
         (run, shown): (RunId, Option<&str>),

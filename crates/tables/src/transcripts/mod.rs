@@ -43,6 +43,9 @@ pub struct Transcripts {
 
 impl Transcripts {
     /// The transcripts of a run, with a column for each of the labels.
+    ///
+    /// # Errors
+    /// [`TableError`] if the run cannot be read.
     pub fn new(
         mut reader: Box<dyn Reader>,
         run: RunId,
@@ -67,6 +70,9 @@ impl Transcripts {
     }
 
     /// The next rows; `None` after the last.
+    ///
+    /// # Errors
+    /// [`TableError`] if the log cannot be read, or is damaged.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, TableError> {
         while !self.is_read && !self.rows.is_full() {
             match self.events.next(self.reader.as_mut())? {

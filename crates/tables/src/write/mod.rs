@@ -68,9 +68,15 @@ pub enum WriteError {
 /// Writes the rows of one table.
 pub trait TableWriter {
     /// Writes some rows.
+    ///
+    /// # Errors
+    /// [`WriteError`].
     fn write(&mut self, batch: &RecordBatch) -> Result<(), WriteError>;
 
     /// Writes what comes after the last row. Without it, the table is not complete.
+    ///
+    /// # Errors
+    /// [`WriteError`].
     fn finish(self: Box<Self>) -> Result<(), WriteError>;
 }
 

@@ -119,6 +119,9 @@ struct YamlReader {
 }
 
 /// The documents of a text.
+///
+/// # Errors
+/// [`YamlError`].
 pub(crate) fn read(text: &str, schema: Schema) -> Result<Vec<LocatedValue>, YamlError> {
     let mut text = Cow::Borrowed(text);
     for _ in 0..MOST_MENDED {

@@ -38,6 +38,9 @@ pub(crate) struct Authority {
 
 impl Authority {
     /// A new one.
+    ///
+    /// # Errors
+    /// [`AuthorityError`].
     pub(crate) fn new() -> Result<Self, AuthorityError> {
         let key = KeyPair::generate()?;
         let mut params = certificate_params(Vec::new(), AUTHORITY)?;

@@ -52,6 +52,9 @@ pub struct ConnectionReport {
 impl Interception {
     /// Opens the known providers and the named hosts. `live` says whether others are passed on.
     /// `here` is our address for this program.
+    ///
+    /// # Errors
+    /// [`AuthorityError`].
     pub fn new(named: NamedHosts, live: bool, here: String) -> Result<Self, AuthorityError> {
         let tunnels = live.then(Tunnels::of_environment);
         let authority = Some(Authority::new()?);

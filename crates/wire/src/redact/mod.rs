@@ -82,6 +82,9 @@ type PatternMatch = (Range<usize>, String);
 
 impl Redaction {
     /// What these patterns match is taken out.
+    ///
+    /// # Errors
+    /// [`RuleError`].
     pub(crate) fn new(patterns: &[String], key: &RedactionKey) -> Result<Self, RuleError> {
         let wrong = |pattern: &String| {
             let pattern = pattern.clone();

@@ -49,6 +49,9 @@ pub(crate) struct FrameAnswer {
 
 impl UpstreamSocket {
     /// Sends a frame, and returns the answer to it, which is that of the handshake if the upstream refuses that.
+    ///
+    /// # Errors
+    /// [`Failure`].
     pub(crate) async fn send(
         self: &Arc<Self>,
         upstreams: &Upstreams,

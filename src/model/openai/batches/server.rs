@@ -78,6 +78,9 @@ impl BatchServer {
     }
 
     /// Sends the file with the lines of a batch; the server's id of it.
+    ///
+    /// # Errors
+    /// [`Failure`].
     pub async fn upload(&self, ticket: &BatchTicket, lines: &Path) -> Result<String, Failure> {
         match self.api {
             BatchApi::OpenAi => openai::upload(&self.client, &ticket.name(), lines).await,
@@ -87,6 +90,9 @@ impl BatchServer {
     }
 
     /// The batch of a ticket, if the server has it.
+    ///
+    /// # Errors
+    /// [`Failure`].
     pub async fn find(&self, ticket: &BatchTicket) -> Result<FoundBatch, Failure> {
         let found = match self.api {
             BatchApi::OpenAi => openai::find(&self.client, ticket).await,
@@ -113,6 +119,9 @@ impl BatchServer {
     }
 
     /// Submits a batch, with its uploaded file or its lines. If the reply is lost, the server may have it nevertheless.
+    ///
+    /// # Errors
+    /// [`Failure`].
     pub async fn submit(
         &self,
         ticket: &BatchTicket,
@@ -129,6 +138,9 @@ impl BatchServer {
     }
 
     /// How far a batch is.
+    ///
+    /// # Errors
+    /// [`Failure`].
     pub async fn look(&self, id: &str) -> Result<BatchReport, Failure> {
         let report = match self.api {
             BatchApi::OpenAi => openai::look(&self.client, id).await,
@@ -139,6 +151,9 @@ impl BatchServer {
     }
 
     /// Asks that nothing more of a batch is begun. What has been answered by then is kept, and paid for.
+    ///
+    /// # Errors
+    /// [`Failure`].
     pub async fn cancel(&self, id: &str) -> Result<(), Failure> {
         match self.api {
             BatchApi::OpenAi => openai::cancel(&self.client, id).await,

@@ -41,6 +41,9 @@ pub(super) struct NeededRuns {
 }
 
 /// The runs that the other log needs, because the copied ones depend on them.
+///
+/// # Errors
+/// [`CliError`] if one of the logs cannot be read.
 pub(super) fn needed_runs(
     source: &Log,
     target: &dyn Backend,

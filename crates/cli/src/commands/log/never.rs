@@ -22,6 +22,9 @@ pub(super) struct Never {
 }
 
 /// The values in a filter that a run never has. Reads the whole run.
+///
+/// # Errors
+/// [`LogError`] if it cannot be read.
 pub(super) fn never(
     reader: &mut dyn Reader,
     run: RunId,

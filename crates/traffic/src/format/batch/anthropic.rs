@@ -14,6 +14,9 @@ use crate::node::LocatedValue;
 const URL: &str = "https://api.anthropic.com/v1/messages";
 
 /// The requests of a file that is the body with which a batch is created; `None` for one with lines.
+///
+/// # Errors
+/// [`TrafficError`].
 pub(super) fn requests(document: &Document) -> Result<Option<Vec<LocatedValue>>, TrafficError> {
     if !Format::fields(document.bytes()).iter().any(|name| name == "requests") {
         return Ok(None);
@@ -24,6 +27,9 @@ pub(super) fn requests(document: &Document) -> Result<Option<Vec<LocatedValue>>,
 }
 
 /// A request, whose `params` are the body that `/v1/messages` takes.
+///
+/// # Errors
+/// [`FileProblem`].
 pub(super) fn request(node: &LocatedValue) -> Result<BatchRequest, FileProblem> {
     let (method, url, headers) = (Method::POST, URL.to_owned(), json_headers());
     let body = body(node, "params")?;
@@ -32,6 +38,9 @@ pub(super) fn request(node: &LocatedValue) -> Result<BatchRequest, FileProblem> 
 }
 
 /// A result. Those of requests that were cancelled or that expired were never sent to the model.
+///
+/// # Errors
+/// [`FileProblem`].
 pub(super) fn result(node: &LocatedValue) -> Result<BatchResult, FileProblem> {
     let result = node.get("result").ok_or(FileProblem::Missing("result"))?;
     let kind = result.get("type").and_then(LocatedValue::text);

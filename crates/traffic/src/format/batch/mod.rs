@@ -50,6 +50,9 @@ enum BatchResult {
 
 impl BatchFiles {
     /// Adds a file: its lines say whether they are input or output.
+    ///
+    /// # Errors
+    /// [`TrafficError`].
     pub(crate) fn add(
         &mut self,
         document: &Document,

@@ -13,6 +13,9 @@ use crate::node::{LocatedValue, Value};
 const ORIGIN: &str = "https://api.openai.com";
 
 /// A line of an input file.
+///
+/// # Errors
+/// [`FileProblem`].
 pub(super) fn request(node: &LocatedValue) -> Result<BatchRequest, FileProblem> {
     let url = node.get("url").and_then(LocatedValue::text).ok_or(FileProblem::Missing("url"))?;
     let url = if url.starts_with('/') { format!("{ORIGIN}{url}") } else { url.to_owned() };
@@ -23,6 +26,9 @@ pub(super) fn request(node: &LocatedValue) -> Result<BatchRequest, FileProblem> 
 }
 
 /// A line of an output or error file. An error without a response is one that is not HTTP's.
+///
+/// # Errors
+/// [`FileProblem`].
 pub(super) fn result(node: &LocatedValue) -> Result<BatchResult, FileProblem> {
     if let Some(response) = node.get("response") {
         let code = match response.get("status_code").map(|code| &code.value) {

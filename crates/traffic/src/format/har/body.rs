@@ -28,6 +28,9 @@ enum Packing {
 const SHORTEST: usize = 8;
 
 /// The body in `content` or `postData` of a message with these headers; `None` if it is not there.
+///
+/// # Errors
+/// [`FileProblem`].
 pub(super) fn body(
     node: &LocatedValue,
     headers: &HeaderMap,

@@ -67,6 +67,9 @@ fn status(log: &Value, notes: &mut Notes) -> bool {
 }
 
 /// The exchanges of one sample. `left` is how much may still be put back.
+///
+/// # Errors
+/// [`FileProblem`].
 fn of_sample(
     sample: &Value,
     log: &Value,

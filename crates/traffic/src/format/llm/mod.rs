@@ -65,6 +65,9 @@ struct LlmCall {
 }
 
 /// The exchanges of a log, in the order of its rows.
+///
+/// # Errors
+/// [`TrafficError`].
 pub(crate) fn read(path: &Path, notes: &mut Notes) -> Result<Vec<TrafficExchange>, TrafficError> {
     let shown = path.display().to_string();
     // SQLite reads from a file: a log that is packed, or comes through a pipe, is unpacked into one.

@@ -84,6 +84,9 @@ impl OtlpFiles {
     }
 
     /// The exchanges of the files, in the order in which they were asked.
+    ///
+    /// # Errors
+    /// [`FileProblem`].
     pub(crate) fn exchanges(self, notes: &mut Notes) -> Result<Vec<TrafficExchange>, FileProblem> {
         let OtlpFiles { mut spans, mut events } = self;
         spans.sort_by_key(|span| span.start);

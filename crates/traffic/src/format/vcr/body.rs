@@ -9,6 +9,9 @@ use crate::node::{LocatedValue, Value};
 use crate::notes::Notes;
 
 /// A body in any of its forms.
+///
+/// # Errors
+/// [`FileProblem`].
 pub(super) fn body(
     node: &LocatedValue,
     place: &str,

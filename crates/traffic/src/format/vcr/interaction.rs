@@ -34,6 +34,9 @@ const RESPONSE: &[&str] = &[
 ];
 
 /// An interaction.
+///
+/// # Errors
+/// [`FileProblem`].
 pub(super) fn read(
     interaction: &LocatedValue,
     place: &str,
@@ -51,6 +54,9 @@ pub(super) fn read(
 }
 
 /// A request over HTTP, and its answer.
+///
+/// # Errors
+/// [`FileProblem`].
 pub(super) fn exchange(
     request: &LocatedValue,
     response: &LocatedValue,
