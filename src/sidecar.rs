@@ -69,14 +69,7 @@ pub fn canonical(path: &Path) -> PathBuf {
 
 /// The endings of the names of a log's files, after the log's own name, except for leases and kept WALs.
 const OF_A_LOG: &[&str] = &[
-    "-mark",
-    "-key",
-    "-wal",
-    "-shm",
-    "-journal",
-    "-search",
-    "-search-wal",
-    "-search-shm",
+    "-mark", "-key", "-wal", "-shm", "-journal", "-search", "-search-wal", "-search-shm",
     "-search-journal",
 ];
 

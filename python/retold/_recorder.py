@@ -9,6 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
+from ._chance._imports import Waiting
+from ._chance._stack import patches
+from ._context import note_asked
 from ._exchange import Connections
 from ._session import ANSWER, TOKEN, Session, active
 
@@ -79,6 +82,9 @@ def _recorder_of_command(url: str | None) -> Recorder | None:
         host, port = parts.hostname or "127.0.0.1", parts.port or 80
         live = tuple(filter(None, map(str.strip, os.environ.get(_LIVE, "").split(","))))
         made = Recorder(Connections(host, port), parts.path.rstrip("/"), [("Host", f"{host}:{port}")], live)
+        if _of_command is None:
+            # A tool that asks a model is run in a replay, too. In a block, its request is seen where it is caught.
+            Waiting(patches(setattr, note_asked)).begin()
         _of_command = (url, made)
     return _of_command[1]
 

@@ -8,7 +8,8 @@ from typing import Any
 from ._context import Call, current_call
 from ._errors import ReportError
 from ._session import ANSWER, PASSED, REFUSED, Session
-from ._tools import call_tool, result_of, tool
+from ._tool_calls import result_of
+from ._tools import call_tool, tool
 
 
 class Decided(str):
@@ -29,6 +30,16 @@ class Decided(str):
         return Decided, (str(self), self.name, self.value)
 
 
+class _Chance:
+    """The draws of a run."""
+
+    def __repr__(self) -> str:
+        return "<the draws of the run>"
+
+
+CHANCE = _Chance()
+
+
 class Run:
     """The run of an active block."""
 
@@ -46,7 +57,10 @@ class Run:
         """
         return Call(name, labels)
 
-    #: The decorator `retold.tool`.
+    #: The draws of a program that records its chance, for ``because=`` of a fact.
+    chance = CHANCE
+
+    #: The decorator `retold.tool`, and the block of one call.
     tool = staticmethod(tool)
 
     #: The function `retold.call_tool`.
@@ -82,11 +96,14 @@ class Run:
 
     def fact(self, name: str, value: Any, *, because: Any = (), lane: str | None = None) -> str | None:
         """Records what happened; ``because`` has the answers, decisions and facts that it rests on, and tools,
-        which stand for their last results."""
+        which stand for their last results. `run.chance` stands for the program's draws."""
         what: dict[str, Any] = {"name": name, "value": value}
         causes = because if isinstance(because, (list, tuple)) else [because]
-        if causes:
-            what["response"] = [_answer(one, name) for one in causes]
+        answers = [_answer(one, name) for one in causes if one is not CHANCE]
+        if answers:
+            what["response"] = answers
+        if len(answers) < len(causes):
+            what["chance"] = True
         if lane is not None:
             what["lane"] = lane
         return self._reported("facts", what)

@@ -11,7 +11,9 @@ import functools
 import ipaddress
 import json
 import math
+import os
 import pathlib
+import random
 import subprocess
 import sys
 import threading
@@ -327,6 +329,93 @@ def test_what_a_tool_is_called_with_is_what_its_arguments_are(log):
         assert (rank("b", 1), rank("a", 1), Library().find("x"), asyncio.run(ask("y"))) == ("b 1", "a 1", "x", "y")
 
 
+def rolled(run: retold.Run) -> None:
+    found = search("Ada")
+    run.fact("found", len(found), because=[search, run.chance])
+    run.fact("drawn", random.randint(1, 6), because=run.chance)
+
+
+def test_a_fact_rests_on_draws_and_an_audit_and_a_proof_go_through_them(log, tmp_path):
+    with retold.record(log, chance=True) as run:
+        rolled(run)
+    with retold.replay(log) as run:
+        rolled(run)
+    assert run.summary["difference"] is None
+    # The tool's question and result, then the facts. The first leads to the tool, and to the draws.
+    audited = shown(log, "audit", "latest", "4", "--proof", str(tmp_path / "proof.json"))
+    assert "fact that follows  seq 4" in audited and "it also rests on\n  the draws of the run, seq 1" in audited
+    proof = json.loads((tmp_path / "proof.json").read_text())
+    settings = proof["contents"][proof["start"]["event"]["content"]]["text"]
+    assert set(json.loads(settings)["chance"]) == {"seed"}
+    asked = subprocess.run([program(), "--log", log, "audit", "latest", "5"], capture_output=True, text=True)
+    assert asked.returncode == 2 and "rests on the draws of the run alone (seq 1), so there is no prompt behind it" in asked.stderr
+    with retold.record(log, name="plain") as run, pytest.raises(retold.ReportError, match="the draws of this run are not recorded"):
+        run.fact("drawn", 3, because=run.chance)
+
+
+def test_a_proof_of_a_decision_holds_what_tools_gave_to_the_facts_that_follow(log, model, tmp_path):
+    with retold.record(log, hosts=[model.url.removeprefix("http://")]) as run:
+        with run.call("vote"):
+            asking.ask(f"{model.url}/v1/chat/completions", "yes?")
+            vote = run.decide("vote", "yes")
+        search("Ada")
+        run.fact("winner", "Ada", because=[vote, search])
+    audited = shown(log, "audit", "latest", "vote", "--proof", str(tmp_path / "proof.json"))
+    assert "it also rests on\n  tool.search/" in audited
+    held = json.loads((tmp_path / "proof.json").read_text())
+    assert '["Ada 0","Ada 1"]' in [content["text"] for content in held["contents"].values()]
+    proved = subprocess.run([program(), "verify", "proof", str(tmp_path / "proof.json")], capture_output=True, text=True)
+    assert proved.returncode == 0, proved.stderr
+
+
+def looked_up(run: retold.Run, runs: list[Any], city: str) -> tuple[Any, ...]:
+    with run.tool("weather", {"city": city}) as call:
+        if not call.is_recorded:
+            runs.append(city)
+            call.result = (city, "snow")
+    run.fact("weather", call.result[1], because=[call])
+
+    async def wait() -> Any:
+        async with run.tool("tide", {"city": city}, id="call_9") as call:
+            if not call.is_recorded:
+                runs.append(city)
+                raise NoFlight(city, 4)
+
+    with pytest.raises(NoFlight, match=city) as low:
+        asyncio.run(wait())
+    return call.result, low.value.code
+
+
+def test_a_call_as_a_block_is_guarded_in_a_replay(log, runs):
+    with retold.record(log) as run:
+        given = looked_up(run, runs, "Oslo")
+    assert runs == ["Oslo", "Oslo"] and run.summary["tools"] == {"recorded": 2, "failed": 1, "replayed": 0}
+    with retold.replay(log) as run:
+        assert looked_up(run, runs, "Oslo") == given
+    assert len(runs) == 2
+    with pytest.raises(retold.ReplayMismatch, match="Oslo"), retold.replay(log) as run:
+        looked_up(run, runs, "Bergen")
+    assert len(runs) == 2
+
+
+def test_a_block_without_a_result_or_without_a_guard_is_an_error(log):
+    with retold.record(log) as run:
+        with run.tool("weather", {}) as call:
+            call.result = 3
+        with pytest.raises(retold.ReportError, match="has set no `result`: set it, to None if the tool gives none"), run.tool("tide", {}):
+            pass
+        with pytest.raises(retold.ReportError, match="'tide' has given nothing yet"):
+            _ = run.tool("tide", {}).result
+    with retold.replay(log) as run:
+        with pytest.raises(retold.ReportError, match="put it under `if not call.is_recorded:`"), run.tool("weather", {}) as call:
+            call.result = 4
+        with pytest.raises(retold.ReportError, match="has set no `result`"), run.tool("tide", {}):
+            raise AssertionError
+    with retold.tool("weather", {}) as call:
+        call.result = 5
+    assert call.result == 5
+
+
 def test_what_cannot_be_a_tool_is_refused(log):
     with pytest.raises(TypeError, match="partial has no name: write retold.tool"):
         retold.tool(functools.partial(search, most=1))
@@ -336,8 +425,12 @@ def test_what_cannot_be_a_tool_is_refused(log):
         def each() -> Any:
             yield 1
 
-    with pytest.raises(TypeError, match="a tool is a function, not str"):
+    with pytest.raises(TypeError, match="a tool is a function, not int"):
+        retold.tool(3)  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="takes the arguments as a dict"):
         retold.tool("search")  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="the decorator takes neither"):
+        retold.tool(print, id="call_1")  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="to_json= and from_json= belong together"):
         retold.tool(to_json=str)
     with pytest.raises(TypeError, match="calls a function, not int"):
@@ -596,3 +689,41 @@ def test_a_cassette_of_tools_alone(tmp_path, runs):
     with retold.cassette(path):
         assert trip() == given
     assert runs == [] and "tool: search" in path.read_text()
+
+
+ASKING = """
+import sys
+
+import httpx
+import retold
+
+URL = sys.argv[1] + "/v1/chat/completions"
+
+@retold.tool
+def fetched(text):
+    print("ran", file=sys.stderr)
+    return httpx.get(sys.argv[2]).text
+
+@retold.tool
+def summarised(text):
+    body = {"model": "made-up", "messages": [{"role": "user", "content": text}]}
+    return httpx.post(URL, json=body).json()["choices"][0]["message"]["content"]
+
+print(summarised("long"), fetched("page"))
+"""
+
+
+def test_a_tool_that_asks_a_model_runs_in_a_replay_of_the_command_line(log, model, tmp_path):
+    script = tmp_path / "study.py"
+    script.write_text(ASKING)
+
+    def ended(*words: str) -> tuple[str, str]:
+        told = [program(), "--log", log, *words, "--", "sh", "-c", f'{sys.executable} {script} "$OPENAI_BASE_URL" {model.url}']
+        done = subprocess.run(told, capture_output=True, text=True, env={**os.environ, "OPENAI_BASE_URL": model.url})
+        assert done.returncode == 0, done.stderr
+        return done.stdout, done.stderr
+
+    said, told = ended("record")
+    assert "ran" in told and "2 tool calls" in told
+    again, told = ended("replay", "latest")
+    assert again == said and "ran" not in told

@@ -2,7 +2,8 @@
 
     python3 scripts/simulations [NAME ..]
 
-Installs each into an environment of its own in target/simulations, and asks a model on this machine. RETOLD is the program to use, by
+Run it with Python 3.12 or later, which Concordia needs. Installs each into an environment of its own in target/simulations, and asks a
+model on this machine. RETOLD is the program to use, by
 default the one in target/debug. The exit code is 1 if a replay differs, or if anything was paid for twice.
 """
 
@@ -28,12 +29,15 @@ REPLAYS = 5
 #: What each needs, at the versions that were measured.
 SIMULATIONS = {
     "concordia": ["gdm-concordia==2.4.0", "openai==3.57.0"],
-    "mesa": ["mesa==3.5.1", "openai==3.57.0"],
+    "mesa": ["mesa[network]==3.5.1", "openai==3.57.0"],
     "ag2": ["ag2[openai]==0.9.10", "openai==3.57.0"],
 }
 
 
 def main() -> int:
+    if sys.version_info < (3, 12):
+        print("Concordia needs Python 3.12 or later: run this script with that", file=sys.stderr)
+        return 2
     names = sys.argv[1:] or list(SIMULATIONS)
     unknown = sorted(set(names) - set(SIMULATIONS))
     if unknown:

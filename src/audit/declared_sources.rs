@@ -123,7 +123,7 @@ impl SourceSearch<'_, '_> {
                         }
                         Origin::Decision { answer, .. } => drop(self.behind.insert(answer.seq)),
                         Origin::Fact { causes, .. } => self.behind.extend(causes),
-                        Origin::Other { .. } => {}
+                        Origin::Draws { .. } | Origin::Other { .. } => {}
                     }
                 }
                 let (call, sample) = (sent.call, sent.sample);

@@ -1,6 +1,6 @@
 //! Why an audit could not be done.
 
-use crate::id::{CallPath, RunId, Sample};
+use crate::id::{CallPath, RunId, Sample, Seq};
 use crate::log::LogError;
 
 /// An audit that could not be done.
@@ -19,6 +19,19 @@ pub enum AuditError {
         wanted: String,
         /// `; its decisions have names like ..`.
         nearest: String,
+    },
+    /// The event is a fact that no answer led to.
+    #[error(
+        "the fact at seq {seq} of run {run} rests on {}, so there is no prompt behind it",
+        if *.rests_on_draws { "the draws of the run alone (seq 1)" } else { "no answer" }
+    )]
+    NoPrompt {
+        /// The run.
+        run: RunId,
+        /// The fact.
+        seq: Seq,
+        /// Whether it rests on the draws of the run.
+        rests_on_draws: bool,
     },
     /// The call has several samples, and none was named.
     #[error("call {call} has samples {first} to {last}: write {call}#{first}, or another sample")]

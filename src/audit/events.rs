@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::error::AuditError;
 use super::origin::event_at;
 use super::target::{Target, has_parts_of};
-use crate::event::StoredEvent;
-use crate::id::{CallPath, RunId, Sample};
+use crate::event::{Event, StoredEvent};
+use crate::id::{CallPath, RunId, Sample, Seq};
 use crate::log::{Index, LogError, Reader, RunEvents, each_event_at};
 
 /// The question that the target comes from.
@@ -17,18 +17,7 @@ pub(super) fn question(
     target: &Target,
 ) -> Result<StoredEvent, AuditError> {
     let found = match target {
-        Target::Seq(seq) => {
-            let mut event = event_at(reader, run, *seq)?;
-            // From the decision to the answer to the question.
-            while let Some(e) = event.take_if(|e| e.call.is_none()) {
-                // A damaged log could contain a cycle.
-                event = match e.cause.filter(|cause| *cause < e.seq) {
-                    Some(cause) => event_at(reader, run, cause)?,
-                    None => None,
-                };
-            }
-            event
-        }
+        Target::Seq(seq) => question_behind(reader, run, *seq)?,
         Target::Call(call, sample) => {
             let mut questions = questions(reader, run, index, call)?;
             match (sample, samples(&questions)) {
@@ -45,6 +34,45 @@ pub(super) fn question(
     match found {
         Some(event) => Ok(event),
         None => Err(not_found(reader, run, index, target)?),
+    }
+}
+
+/// The question that an event comes from: of a decision, by its answer; of a fact, by the first of its causes that
+/// comes from one. `None` if there is no such event, or it is of another kind.
+///
+/// # Errors
+/// [`AuditError`]: a fact that rests on no answer, or the log cannot be read.
+pub fn question_behind(
+    reader: &mut dyn Reader,
+    run: RunId,
+    seq: Seq,
+) -> Result<Option<StoredEvent>, AuditError> {
+    let (mut due, mut seen) = (vec![seq], BTreeSet::new());
+    let (mut is_fact, mut rests_on_draws) = (false, false);
+    while let Some(at) = due.pop() {
+        let Some(found) = event_at(reader, run, at)? else { continue };
+        if found.is_question() {
+            return Ok(Some(found));
+        }
+        let causes = match found.event().map_err(LogError::from)? {
+            Event::Occurred(fact) => {
+                is_fact |= at == seq;
+                fact.causes
+            }
+            Event::RunStarted(_) => {
+                rests_on_draws |= at != seq;
+                Vec::new()
+            }
+            _ => found.cause.into_iter().collect(),
+        };
+        // A damaged log could contain a cycle.
+        let earlier = causes.into_iter().filter(|cause| *cause < at && seen.insert(*cause));
+        let earlier: Vec<Seq> = earlier.collect();
+        due.extend(earlier.into_iter().rev());
+    }
+    match is_fact {
+        true => Err(AuditError::NoPrompt { run, seq, rests_on_draws }),
+        false => Ok(None),
     }
 }
 

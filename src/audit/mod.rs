@@ -21,9 +21,10 @@ mod target;
 
 pub use declared_sources::{DeclaredSources, MadeFrom, PromptRelation};
 pub use error::AuditError;
+pub use events::question_behind;
 pub use independence::{Clusters, Independence, MadeFor, SharedAnswer, Sizes, independence};
 pub use link::Link;
 pub use matches::Match;
 pub use origin::Origin;
-pub use provenance::{Audit, audit};
+pub use provenance::{Audit, AuditedFact, audit};
 pub use target::Target;

@@ -41,6 +41,11 @@ pub enum Origin {
         /// The question.
         question: Link<()>,
     },
+    /// The draws of a program, whose seed its run began with.
+    Draws {
+        /// The start of the run.
+        start: Link<()>,
+    },
     /// Any other event: a declaration written by this program never names one.
     Other {
         /// The event, or `None` if nothing is there.
@@ -57,6 +62,7 @@ impl Origin {
             Origin::Decision { answer, .. } => answer.seq,
             Origin::Fact { fact, .. } => fact.seq,
             Origin::Question { question, .. } => question.seq,
+            Origin::Draws { start } => start.seq,
             Origin::Other { seq, .. } => *seq,
         }
     }
@@ -98,27 +104,31 @@ impl Events<'_> {
         Ok(questions.collect())
     }
 
-    /// The events at the given seqs, as sources of a prompt. Their decisions are [found
+    /// The events at the given seqs, as sources of a prompt or causes of a fact. The decisions about answers are [found
     /// later](Self::find_decisions), all at once.
     pub(super) fn origins(
         &mut self,
         places: &BTreeSet<Seq>,
     ) -> Result<BTreeMap<Seq, Origin>, LogError> {
-        let found = self.at(places)?;
+        let mut found = self.at(places)?;
+        // A prompt names an answer, and a fact the decision about it.
+        found.extend(self.at(&found.values().filter_map(|(_, event)| answer_of(event)).collect())?);
         let asked = found.values().filter_map(|(_, event)| request_of(event)).collect();
         let asked = self.questions(&asked)?;
         let origin = |seq: &Seq| {
             let Some((stored, event)) = found.get(seq) else {
                 return Origin::Other { event: None, seq: *seq };
             };
-            let asked = request_of(event).and_then(|request| asked.get(&request));
-            if let (Some((_, sent)), Some(content)) = (asked, &stored.content) {
+            let answer = answer_of(event);
+            let (from, of) = answer.and_then(|seq| found.get(&seq)).unwrap_or(&found[seq]);
+            let asked = request_of(of).and_then(|request| asked.get(&request));
+            if let (Some((_, sent)), Some(content)) = (asked, &from.content) {
                 return Origin::Decision {
                     call: sent.call.clone(),
                     sample: sent.sample,
-                    answer: link(stored),
+                    answer: link(from),
                     content: content.hash(),
-                    decision: None,
+                    decision: answer.map(|_| link(stored)),
                 };
             }
             match event {
@@ -131,6 +141,7 @@ impl Events<'_> {
                     sample: sent.sample,
                     question: link(stored),
                 },
+                Event::RunStarted(_) => Origin::Draws { start: link(stored) },
                 _ => {
                     let event = stored.kind.to_string();
                     let event = Link { seq: *seq, hash: stored.hash, event };
@@ -169,6 +180,14 @@ pub(super) fn request_of(event: &Event) -> Option<Seq> {
     match event {
         Event::ResponseReceived(answer) => Some(answer.request),
         Event::AnswerReused(answer) => Some(answer.request),
+        _ => None,
+    }
+}
+
+/// The answer that a decision is about.
+fn answer_of(event: &Event) -> Option<Seq> {
+    match event {
+        Event::DecisionMade(made) => Some(made.response),
         _ => None,
     }
 }

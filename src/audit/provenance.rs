@@ -9,7 +9,7 @@ use super::error::AuditError;
 use super::events::{not_found, question};
 use super::link::Link;
 use super::matches::{Match, matches};
-use super::origin::{Events, event_at};
+use super::origin::{Events, Origin, event_at};
 use super::target::Target;
 use crate::event::{ClientLeft, DecisionMade, Event, FactOccurred, Labels};
 use crate::id::{CallPath, RunId, Sample, Seq};
@@ -47,11 +47,20 @@ pub struct Audit {
     /// Whether its client hung up before it had the whole answer.
     pub left: Option<Link<ClientLeft>>,
     /// The facts that name the decision as their cause.
-    pub facts: Vec<Link<FactOccurred>>,
+    pub facts: Vec<AuditedFact>,
     /// The declared sources of the prompt.
     pub declared: DeclaredSources,
     /// Independently of that, texts of the run that also occur in the prompt.
     pub same_text: Vec<Match>,
+}
+
+/// A fact that an audited decision led to.
+#[derive(Debug, Clone)]
+pub struct AuditedFact {
+    /// The fact.
+    pub fact: Link<FactOccurred>,
+    /// Everything else that it rests on: other decisions, what tools gave, earlier facts, the draws of the run.
+    pub also: Vec<Origin>,
 }
 
 /// Follows a decision back to its prompt. The verdict on it is that of one of the `parsers`.
@@ -92,6 +101,7 @@ pub fn audit(
         same_text: Vec::new(),
     };
     let belonging = belonging(reader, &index, question.seq)?;
+    let mut facts = Vec::new();
     each_event_at::<LogError>(reader, run, &belonging, |stored| {
         let link = |event| Link { seq: stored.seq, hash: stored.hash, event };
         let event = stored.event().map_err(LogError::from)?;
@@ -113,7 +123,7 @@ pub fn audit(
                 audit.others.push(Link { seq: stored.seq, hash: stored.hash, event: made });
             }
             Event::Occurred(fact) => {
-                audit.facts.push(Link { seq: stored.seq, hash: stored.hash, event: fact });
+                facts.push(Link { seq: stored.seq, hash: stored.hash, event: fact });
             }
             _ => {}
         }
@@ -124,7 +134,7 @@ pub fn audit(
             let leads_to = |fact: &Link<FactOccurred>| {
                 fact.seq == *seq && fact.event.causes.contains(&decision.seq)
             };
-            decision.seq == *seq || audit.facts.iter().any(leads_to)
+            decision.seq == *seq || facts.iter().any(leads_to)
         }),
         Target::Call(..) => None,
     };
@@ -134,7 +144,7 @@ pub fn audit(
     let decided = audit.decision.as_ref().map(|decision| decision.seq);
     // What a tool gave is no decision, and a fact may rest on it.
     let caused = decided.or_else(|| Some(audit.answer.as_ref()?.seq));
-    audit.facts.retain(|fact| caused.is_some_and(|seq| fact.event.causes.contains(&seq)));
+    facts.retain(|fact| caused.is_some_and(|seq| fact.event.causes.contains(&seq)));
     audit.verdict = audit.decision.as_ref().and_then(|decision| {
         let spec = ParserSpec::deserialize(&decision.event.by.parser).ok()?;
         let answer = audit.answer.as_ref()?;
@@ -159,6 +169,13 @@ pub fn audit(
     };
     let question = audit.question.seq;
     let mut events = Events { reader, index: &index, run };
+    let causes = facts.iter().flat_map(|fact| &fact.event.causes).copied();
+    let origins = events.origins(&causes.filter(|cause| Some(*cause) != caused).collect())?;
+    let also = |fact: Link<FactOccurred>| AuditedFact {
+        also: fact.event.causes.iter().filter_map(|cause| origins.get(cause).cloned()).collect(),
+        fact,
+    };
+    audit.facts = facts.into_iter().map(also).collect();
     if declares {
         audit.declared = declared_sources(&mut events, question)?;
     }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::error::BatchError;
 use super::lines::request_of;
+use super::news::BatchNews;
 use super::run_batches::RunBatch;
 use super::settle::{BatchWork, Progressed};
 use super::submit::failed;
@@ -75,7 +76,7 @@ impl BatchWork<'_> {
                 Err(failure) if server.is_gone(&failure) => {
                     let since = clock::now().0.saturating_sub(ended_at.0);
                     if since < i64::try_from(NOT_YET.as_millis()).unwrap_or(i64::MAX) {
-                        self.tell_not_there(batch);
+                        self.tell(BatchNews::NotThereYet(&batch.as_waiting()));
                         return Ok(Progressed::Waits);
                     }
                     return self.lose(batch, batching).await;
@@ -140,7 +141,7 @@ impl BatchWork<'_> {
                 (number, http),
             )?;
         }
-        self.tell_lost(batch);
+        self.tell(BatchNews::Lost(&batch.as_waiting()));
         let answered = batch.read.values().flatten().count() as u64;
         let collected = BatchCollected {
             answered,
@@ -202,7 +203,8 @@ impl BatchWork<'_> {
             (Some(recorded), end) => {
                 let now = end.ok().map(|response: Response| response.content.hash());
                 if *recorded != now {
-                    self.tell_differs(batch.planned.number, question);
+                    let number = batch.planned.number;
+                    self.tell(BatchNews::Differs { number, question: question.0 });
                 }
                 Ok(())
             }

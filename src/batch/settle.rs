@@ -235,20 +235,8 @@ impl BatchWork<'_> {
         Ok(())
     }
 
-    pub(super) fn tell_submitted(&mut self, batch: &RunBatch) {
-        (self.tell)(&BatchNews::Submitted(&batch.as_waiting()));
-    }
-
-    pub(super) fn tell_perhaps(&mut self, batch: &RunBatch) {
-        (self.tell)(&BatchNews::PerhapsSubmitted(&batch.as_waiting()));
-    }
-
-    pub(super) fn tell_not_there(&mut self, batch: &RunBatch) {
-        (self.tell)(&BatchNews::NotThereYet(&batch.as_waiting()));
-    }
-
-    pub(super) fn tell_lost(&mut self, batch: &RunBatch) {
-        (self.tell)(&BatchNews::Lost(&batch.as_waiting()));
+    pub(super) fn tell(&mut self, news: BatchNews<'_>) {
+        (self.tell)(&news);
     }
 
     pub(super) fn tell_collected(&mut self, batch: &RunBatch) {
@@ -256,10 +244,6 @@ impl BatchWork<'_> {
         let answered = collected.answered;
         let others = batch.planned.lines().saturating_sub(answered);
         (self.tell)(&BatchNews::Collected { batch: &batch.as_waiting(), answered, others });
-    }
-
-    pub(super) fn tell_differs(&mut self, number: u64, question: Seq) {
-        (self.tell)(&BatchNews::Differs { number, question: question.0 });
     }
 }
 

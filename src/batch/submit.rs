@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::error::BatchError;
 use super::lines::write_again;
+use super::news::BatchNews;
 use super::run_batches::RunBatch;
 use super::settle::{BatchWork, Progressed};
 use crate::event::{BatchStep, BatchSubmitted, BatchUploaded};
@@ -83,7 +84,7 @@ impl BatchWork<'_> {
             Doubt::Batch => match self.look_for(server, &ticket).await? {
                 FoundBatch::Found(report) => found = Some(report),
                 FoundBatch::Perhaps => {
-                    self.tell_perhaps(batch);
+                    self.tell(BatchNews::PerhapsSubmitted(&batch.as_waiting()));
                     return Ok(Progressed::Waits);
                 }
                 FoundBatch::NotFound => {}
@@ -96,7 +97,7 @@ impl BatchWork<'_> {
         };
         let submitted = BatchSubmitted { expires: report.expires, id: report.id.clone(), number };
         self.take(batch, BatchStep::Submitted(submitted)).await?;
-        self.tell_submitted(batch);
+        self.tell(BatchNews::Submitted(&batch.as_waiting()));
         Ok(Progressed::Further)
     }
 

@@ -284,10 +284,7 @@ fn of_what_a_program_reports_again_the_last_is_in_force() {
     let shown = shown(&log, RUN);
     let of_first: Vec<&String> = shown.iter().filter(|shown| shown.contains("p1")).collect();
     let expected = [
-        "vote/p1 vote a -",
-        "vote/p1 mood a",
-        "vote/p1 vote a",
-        "vote/p1 vote a -",
+        "vote/p1 vote a -", "vote/p1 mood a", "vote/p1 vote a", "vote/p1 vote a -",
         "vote/p1 vote a",
     ];
     assert_eq!(of_first, expected);

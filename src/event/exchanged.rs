@@ -28,17 +28,8 @@ const DOMAIN: &[u8] = b"retold outcome v2\n";
 
 /// The parts of an answer that say something next to its text.
 const SAID: [&str; 11] = [
-    "audio",
-    "content_parts",
-    "function_call",
-    "message",
-    "other_choices",
-    "reasoning",
-    "reasoning_content",
-    "reasoning_details",
-    "refusal",
-    "thinking",
-    "tool_calls",
+    "audio", "content_parts", "function_call", "message", "other_choices", "reasoning",
+    "reasoning_content", "reasoning_details", "refusal", "thinking", "tool_calls",
 ];
 
 type Hash = [u8; 32];

@@ -116,20 +116,27 @@ impl EventWords {
     }
 }
 
-/// What an experiment calls a fact: a tag in it, or its only key.
+/// The key of the value in a fact that a program reported.
+const VALUE: &str = "value";
+
+/// What an experiment calls a fact: a tag in it, or its only key; what a program calls it is beside its value.
 pub fn fact_name(fact: &Value) -> Option<&str> {
     let fields = fact.as_object()?;
     let tag = ["fact", "type", "kind", "event"].iter().find_map(|key| fields.get(*key)?.as_str());
-    tag.or_else(|| fields.keys().next().filter(|_| fields.len() == 1).map(String::as_str))
+    let reported = || fields.get("name").filter(|_| fields.contains_key(VALUE))?.as_str();
+    tag.or_else(reported)
+        .or_else(|| fields.keys().next().filter(|_| fields.len() == 1).map(String::as_str))
 }
 
 /// The rest of a fact, for people.
 pub fn fact_text(fact: &Value) -> String {
     let Some(name) = fact_name(fact) else { return fact.to_string() };
+    let is_reported = fact["name"].as_str() == Some(name);
     let fields = fact.as_object().into_iter().flatten();
     let rest: Vec<String> = fields
-        .filter(|(_, value)| value.as_str() != Some(name))
+        .filter(|(key, value)| key.as_str() == VALUE || value.as_str() != Some(name))
         .map(|(key, value)| match value {
+            value if is_reported && key == VALUE => excerpt(&value.to_string(), 120),
             Value::String(text) => format!("{key}: {}", excerpt(text, 120)),
             value if key == name => value.to_string(),
             value => format!("{key}: {}", excerpt(&value.to_string(), 120)),
@@ -188,6 +195,8 @@ fn answer_text(text: &str, extra: &Map<String, Value>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -196,6 +205,19 @@ mod tests {
         let looked = LookedAt { answered: 1, failed: 2, figures };
         let said = look_text(&looked);
         assert_eq!(said, "after 1 answer and 2 failed: share of vote = yes; mean of age");
+    }
+
+    #[test]
+    fn a_fact_is_called_what_its_study_or_program_calls_it() {
+        for (fact, name, text) in [
+            (json!({"fact": "Told", "to": "Ada"}), Some("Told"), "to: Ada"),
+            (json!({"Told": 3}), Some("Told"), "3"),
+            (json!({"name": "winner", "value": "c"}), Some("winner"), "\"c\""),
+            (json!({"lane": "3", "name": "c", "value": "c"}), Some("c"), "lane: 3 \u{b7} \"c\""),
+            (json!({"a": 1, "b": 2}), None, r#"{"a":1,"b":2}"#),
+        ] {
+            assert_eq!((fact_name(&fact), &*fact_text(&fact)), (name, text), "{fact}");
+        }
     }
 
     #[test]

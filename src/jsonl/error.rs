@@ -1,8 +1,7 @@
 //! What can be wrong with a JSON Lines file.
 
-use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 use crate::draft::OfLog;
 

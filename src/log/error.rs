@@ -71,14 +71,6 @@ pub enum LogError {
         /// The error of the system or SQLite.
         source: Cause,
     },
-    /// The copy of a log cannot be written.
-    #[error("cannot write the copy {path}: {source}")]
-    CannotCopy {
-        /// Where the copy was to be.
-        path: String,
-        /// The error of the system.
-        source: Cause,
-    },
     /// A file that belongs beside the log has something else in its place, which is left alone.
     #[error("{source}")]
     NotOurs {

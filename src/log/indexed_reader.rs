@@ -2,16 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::backend::Reader;
+use super::backend::{Reader, RunHead};
 use super::error::LogError;
 use super::finding::Finding;
 use super::index::{KeptPiece, Section};
+use super::run_events::RunEvents;
 use super::uncounted::UncountedEvents;
-use crate::id::{PromptHash, RunId, Seq};
+use crate::id::{PromptHash, RunId};
 use crate::prompt::Request;
-
-/// How many events are read at once.
-const BATCH: usize = 2048;
 
 /// Asks the store's [`StoreIndex`](crate::log::StoreIndex). Without one, requests are read whole, hashes are gathered from events, and the rest is empty.
 impl dyn Reader + '_ {
@@ -44,14 +42,10 @@ impl dyn Reader + '_ {
             return index.prompts(prefix, limit);
         }
         let mut found = BTreeSet::new();
-        for run in self.runs()? {
-            let mut after = Seq(0);
-            loop {
-                let events = self.events(run.run, after, BATCH)?;
-                let Some(last) = events.last() else { break };
-                after = last.seq;
-                let prompts = events.iter().filter_map(|event| event.prompt);
-                found.extend(prompts.filter(|prompt| prompt.to_string().starts_with(prefix)));
+        for RunHead { run, .. } in self.runs()? {
+            let mut events = RunEvents::new(run);
+            while let Some(event) = events.next(self)? {
+                found.extend(event.prompt.filter(|it| it.to_string().starts_with(prefix)));
             }
         }
         Ok(found.into_iter().take(limit).collect())

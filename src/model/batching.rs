@@ -26,11 +26,13 @@ pub trait Batching: Send + Sync {
     fn answer_in(&self, request: &Request, reply: &BatchReply) -> Result<Response, Failure>;
 
     /// What is recorded of a failure besides its words: the response that a program gets instead of an answer, as
-    /// [`AttemptDetails::http`](crate::event::AttemptDetails) has it.
+    /// [`AttemptDetails::http`](crate::event::AttemptDetails) has it. A study gets none.
     fn response_to(
         &self,
-        request: &Request,
-        reply: Option<&BatchReply>,
-        failure: &Failure,
-    ) -> Option<Value>;
+        _request: &Request,
+        _reply: Option<&BatchReply>,
+        _failure: &Failure,
+    ) -> Option<Value> {
+        None
+    }
 }

@@ -4,34 +4,10 @@ use data_encoding::HEXLOWER_PERMISSIVE;
 
 /// The words that mean a key, a password or a signature, at the end of a name or as the last two words of it.
 const KEY_WORDS: &[&str] = &[
-    "key",
-    "keyid",
-    "auth",
-    "jwt",
-    "otp",
-    "pass",
-    "pwd",
-    "sid",
-    "sig",
-    "accesskey",
-    "apikey",
-    "masterkey",
-    "privatekey",
-    "secretkey",
-    "subscriptionkey",
-    "authorization",
-    "bearer",
-    "cookie",
-    "credential",
-    "credentials",
-    "passphrase",
-    "passwd",
-    "password",
-    "secret",
-    "session",
-    "sessionid",
-    "signature",
-    "token",
+    "key", "keyid", "auth", "jwt", "otp", "pass", "pwd", "sid", "sig", "accesskey", "apikey",
+    "masterkey", "privatekey", "secretkey", "subscriptionkey", "authorization", "bearer", "cookie",
+    "credential", "credentials", "passphrase", "passwd", "password", "secret", "session",
+    "sessionid", "signature", "token",
 ];
 
 /// How long they are at least if they also end a word that is not divided: `authtoken`, but not `monkey`.
@@ -227,27 +203,9 @@ mod tests {
             assert!(is_a_key(name), "{name}");
         }
         for name in [
-            "monkey",
-            "keyword",
-            "model",
-            "alt",
-            "api-version",
-            "max_tokens",
-            "pageToken",
-            "page_token",
-            "nextPageToken",
-            "language_code",
-            "status_code",
-            "compass",
-            "design",
-            "side",
-            "inside",
-            "bypass_cache",
-            "hockey",
-            "tokens",
-            "author",
-            "sign",
-            "",
+            "monkey", "keyword", "model", "alt", "api-version", "max_tokens", "pageToken",
+            "page_token", "nextPageToken", "language_code", "status_code", "compass", "design",
+            "side", "inside", "bypass_cache", "hockey", "tokens", "author", "sign", "",
         ] {
             assert!(!is_a_key(name), "{name}");
         }

@@ -54,7 +54,7 @@ pub use failure::{Failure, FailureKind};
 pub use key_names::{is_a_key, is_placeholder, percent_decoded, query_without_keys};
 pub use mend::{Halves, IntegerMark, join_halves, mended_json};
 #[cfg(feature = "openai")]
-pub use named::{NamedUrl, without_secrets};
+pub use named::{NamedUrl, is_loopback, without_secrets};
 pub use not_read::{NOT_READ, is_not_read};
 #[cfg(feature = "openai")]
 pub use openai::OpenAi;

@@ -47,8 +47,7 @@ impl NamedUrl {
     pub fn is_usual_for(&self, variable: &str) -> bool {
         let Ok(url) = Url::parse(self.0.trim()) else { return false };
         let Some(host) = url.host_str() else { return false };
-        let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
-        if host == "localhost" || address.is_ok_and(|address| address.is_loopback()) {
+        if is_loopback(&url) {
             return providers::is_key_variable(variable);
         }
         url.scheme() == "https" && providers::is_key_of_host(variable, host)
@@ -59,6 +58,13 @@ impl NamedUrl {
         let place = without_secrets(&self.0);
         !place.is_empty() && place == without_secrets(url)
     }
+}
+
+/// Whether a URL leads to this machine.
+pub fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or("");
+    let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
 impl fmt::Debug for NamedUrl {

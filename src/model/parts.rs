@@ -31,17 +31,8 @@ pub(super) const VECTORS: &str = "vectors";
 
 /// The parts that are answers by themselves: a message with one of them does not need a text.
 pub const ANSWERING_PARTS: &[&str] = &[
-    "refusal",
-    "tool_calls",
-    "function_call",
-    "audio",
-    "images",
-    "reasoning_content",
-    "reasoning",
-    "reasoning_details",
-    "thinking",
-    CONTENT_PARTS,
-    UNREADABLE,
+    "refusal", "tool_calls", "function_call", "audio", "images", "reasoning_content", "reasoning",
+    "reasoning_details", "thinking", CONTENT_PARTS, UNREADABLE,
 ];
 
 /// How an answer travelled to a program that retold recorded: status, headers, body, chunks.
@@ -66,32 +57,14 @@ pub const UNENDED: &str = "unended";
 /// - `vectors`: how many vectors of one length the content has, one after the other, if it has several
 /// - `exact_integers`: where integers beyond 2^53 are, which are kept as strings
 pub const RESERVED_PARTS: &[&str] = &[
-    LOGPROBS,
-    CHOICE,
-    OTHER_CHOICES,
-    COMPLETION,
-    USAGE,
-    CONTENT_PARTS,
-    MESSAGE,
-    UNREADABLE,
-    HTTP,
-    UNENDED,
-    VECTORS,
-    EXACT_INTEGERS,
+    LOGPROBS, CHOICE, OTHER_CHOICES, COMPLETION, USAGE, CONTENT_PARTS, MESSAGE, UNREADABLE, HTTP,
+    UNENDED, VECTORS, EXACT_INTEGERS,
 ];
 
 /// The names of an answer's fields in a line of an exchanges file.
 pub(super) const FIELDS: &[&str] = &[
-    "content",
-    "embedding",
-    "finish_reason",
-    "model",
-    "id",
-    "system_fingerprint",
-    "service_tier",
-    "extra",
-    "choices",
-    "data",
+    "content", "embedding", "finish_reason", "model", "id", "system_fingerprint", "service_tier",
+    "extra", "choices", "data",
 ];
 
 /// Whether a value carries no information.

@@ -26,24 +26,9 @@ pub(super) const OLD_LIMIT: &str = "max_tokens";
 
 /// How errors say that a parameter, or its value, is not taken.
 const NOT_TAKEN: &[&str] = &[
-    "unsupported",
-    "not support",
-    "not permitted",
-    "not allowed",
-    "unrecognized",
-    "unrecognised",
-    "unknown",
-    "unexpected",
-    "deprecated",
-    "cannot be",
-    "can't be",
-    "may only be",
-    "only the default",
-    "should be",
-    "must be",
-    "at most",
-    "maximum allowed",
-    "only 1 is allowed",
+    "unsupported", "not support", "not permitted", "not allowed", "unrecognized", "unrecognised",
+    "unknown", "unexpected", "deprecated", "cannot be", "can't be", "may only be",
+    "only the default", "should be", "must be", "at most", "maximum allowed", "only 1 is allowed",
     "invalid value",
 ];
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::error::ProveError;
 use super::format::{FORMAT, Leaf, Proof, ProofEnd, StoredContent};
 use super::verify::verify;
-use crate::audit::{Audit, DeclaredSources, PromptRelation};
+use crate::audit::{Audit, AuditedFact, DeclaredSources, Origin, PromptRelation};
 use crate::event::chain::{ChainLink, GENESIS};
 use crate::event::{Event, StoredEvent, inclusion_paths};
 use crate::id::{EventHash, EventsRoot, MerkleNode, RunId, Seq};
@@ -13,8 +13,8 @@ use crate::log::{EventFault, LogError, Reader, RunEvents};
 use crate::prompt::canonical;
 
 /// Makes the proof of an audited decision, as the text of its file. It covers the question, its
-/// attempts, the answer, the decision, the facts that name it, and the events that the prompt was
-/// declared to be made from. What those were made from in turn, a proof of their own decisions shows.
+/// attempts, the answer, the decision, the facts that name it with what tools gave to them, and the events that the prompt was
+/// declared to be made from. The run's start, with the seed of its draws, is in every proof. What those were made from in turn, a proof of their own decisions shows.
 ///
 /// The whole run is read once. The reader should check every event that it reads, since a proof of a damaged log would be
 /// refused.
@@ -82,7 +82,14 @@ pub fn prove(reader: &mut dyn Reader, audit: &Audit) -> Result<String, ProveErro
 /// declared to be made from.
 fn others(audit: &Audit) -> Vec<Seq> {
     let mut all: Vec<Seq> = audit.attempts.iter().map(|attempt| attempt.seq).collect();
-    all.extend(audit.facts.iter().map(|fact| fact.seq));
+    for AuditedFact { fact, also } in &audit.facts {
+        all.push(fact.seq);
+        // What a tool gave has no decision, so no other proof holds it.
+        all.extend(also.iter().filter_map(|origin| match origin {
+            Origin::Decision { answer, decision: None, .. } => Some(answer.seq),
+            _ => None,
+        }));
+    }
     if let DeclaredSources::Kept { prompts, sources, complete: _ } = &audit.declared {
         all.extend(sources);
         let within = prompts.iter().filter(|made| made.part == PromptRelation::Within);

@@ -4,6 +4,8 @@
 use std::ops::AddAssign;
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use crate::content::Content;
 use crate::event::{AnswerReused, Event, ResponseDetails, ResponseReceived};
 use crate::model::{
@@ -79,7 +81,7 @@ pub(crate) fn whole_choice(choice: &OtherChoice) -> WholeAnswer<'_> {
 }
 
 /// The numbers of answers that fall short of their requests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Shortcomings {
     /// Blank answers: no text, no tool call, no refusal.
     pub blank: u64,

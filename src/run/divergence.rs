@@ -8,7 +8,7 @@ use super::state_difference::StateDifference;
 use crate::escaping::printable;
 use crate::event::{Because, Event, MarkRecorded};
 use crate::id::{CallPath, OutcomeDigest, PromptHash, RunId, Sample, Seq};
-use crate::log::{LogError, Reader};
+use crate::log::{LogError, Reader, RunEvents};
 use crate::prompt::{Request, first_difference, inert_diff};
 use crate::text_diff::line_likeness;
 
@@ -176,34 +176,28 @@ impl Divergence {
         };
         let wanted = whole_text(request);
         let mut best: Option<(u64, Nearest)> = None;
-        let mut after = Seq(0);
-        let mut compared = 0;
-        loop {
-            let events = reader.events(run, after, 1024)?;
-            let Some(last) = events.last() else { break };
-            after = last.seq;
-            for event in &events {
-                let (Some(other), Some(other_sample), Some(prompt)) =
-                    (&event.call, event.sample, event.prompt)
-                else {
-                    continue;
-                };
-                let same_call = other == call;
-                // Comparing texts is slow: after a few hundred, only the call itself counts.
-                if !same_call && compared > 400 {
-                    continue;
-                }
-                let Some(candidate) = reader.request(prompt)? else { continue };
-                compared += 1;
-                let alike = likeness(&wanted, &whole_text(&candidate), other, call);
-                let score = u64::from(same_call) * 1_000_000
-                    + alike * 100
-                    + u64::from(other_sample == sample);
-                if best.as_ref().is_none_or(|(most, _)| score > *most) {
-                    let nearest =
-                        Nearest { call: other.clone(), sample: other_sample, request: candidate };
-                    best = Some((score, nearest));
-                }
+        let (mut compared, mut events) = (0, RunEvents::new(run));
+        while let Some(event) = events.next(reader)? {
+            let (Some(other), Some(other_sample), Some(prompt)) =
+                (event.call, event.sample, event.prompt)
+            else {
+                continue;
+            };
+            let same_call = other == *call;
+            // Comparing texts is slow: after a few hundred, only the call itself counts.
+            if !same_call && compared > 400 {
+                continue;
+            }
+            let Some(candidate) = reader.request(prompt)? else { continue };
+            compared += 1;
+            let alike = likeness(&wanted, &whole_text(&candidate), &other, call);
+            let score =
+                u64::from(same_call) * 1_000_000 + alike * 100 + u64::from(other_sample == sample);
+            if best.as_ref().is_none_or(|(most, _)| score > *most) {
+                best = Some((
+                    score,
+                    Nearest { call: other, sample: other_sample, request: candidate },
+                ));
             }
         }
         self.nearest = best.map(|(_, nearest)| nearest);

@@ -250,7 +250,6 @@ pub trait AnyExperiment {
     /// The report of recorded facts, folded without running anything.
     ///
     /// # Errors
-    /// What in them is not a fact of this experiment.
     /// [`OutputError::Fact`]: what in them is not a fact of this experiment.
     fn fold(&self, facts: &[Value]) -> Result<Report, OutputError>;
 

@@ -8,7 +8,7 @@ use crate::event::kind::RUN_RESUMED;
 use crate::event::{Event, RunResumed, RunStarted};
 use crate::id::{RunId, Seq};
 use crate::log::ledger::{LedgerChange, LedgerEntry};
-use crate::log::{Census, Index, LogError, Reader, each_event_at};
+use crate::log::{Census, Index, LogError, Reader, RunEvents, each_event_at};
 
 /// Events in one read.
 const BATCH: usize = 512;
@@ -49,17 +49,15 @@ fn counted_resumptions(
         return Ok(found);
     }
     // The ledger has no such entries of an imported run.
-    let mut after = Seq(0);
-    loop {
-        let events = reader.events(run, after, BATCH)?;
-        let Some(last) = events.last() else { return Ok(found) };
-        after = last.seq;
-        for stored in events.iter().filter(|stored| stored.kind == RUN_RESUMED) {
-            if let Event::RunResumed(resumed) = stored.event().map_err(LogError::from)? {
-                found.push((stored.seq, resumed));
-            }
+    let mut events = RunEvents::new(run);
+    while let Some(stored) = events.next(reader)? {
+        if stored.kind == RUN_RESUMED
+            && let Event::RunResumed(resumed) = stored.event().map_err(LogError::from)?
+        {
+            found.push((stored.seq, resumed));
         }
     }
+    Ok(found)
 }
 
 fn each_in_ledger(

@@ -64,27 +64,9 @@ mod tests {
         let call = CallPath::new("solve/900").expect("a call");
         assert_eq!(file_name(&call, 3, 1), "solve.900.3.choice-1.snap");
         for hostile in [
-            "../../etc/passwd",
-            "..",
-            ".",
-            ".ssh/x",
-            "a/../b",
-            "C:\\x",
-            "\\\\host\\x",
-            "con",
-            "nul/1",
-            "com1",
-            "-rf",
-            "a b",
-            "ä/ö",
-            "A/B",
-            "a.b",
-            "x\u{202e}y",
-            "~/x",
-            "$HOME",
-            "a\u{2028}b",
-            "a%2fb",
-            "aux",
+            "../../etc/passwd", "..", ".", ".ssh/x", "a/../b", "C:\\x", "\\\\host\\x", "con",
+            "nul/1", "com1", "-rf", "a b", "ä/ö", "A/B", "a.b", "x\u{202e}y", "~/x", "$HOME",
+            "a\u{2028}b", "a%2fb", "aux",
         ] {
             let name = name(hostile, 0);
             assert!(name.len() < 100 && name.ends_with(".snap"), "{name}");

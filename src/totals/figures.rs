@@ -14,6 +14,7 @@ use super::{Open, Totals, UNNAMED};
 use crate::id::RunId;
 use crate::parse::Parsers;
 use crate::percentile::nearest_rank;
+use crate::run::Shortcomings;
 
 /// A run in numbers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -136,18 +137,9 @@ pub struct Calls {
     pub failed: u64,
     /// Those without an answer that did not fail: the run is still going on, or was interrupted.
     pub open: u64,
-    /// Answers without text, tool call and refusal.
-    pub blank: u64,
-    /// Answers that were refused, by the model or by a filter.
-    pub refused: u64,
-    /// Answers that reached the maximum length.
-    pub cut_off: u64,
-    /// Answers to a recorded program whose stream was closed before their end.
-    pub unended: u64,
-    /// Answers from which no text could be read.
-    pub unreadable: u64,
-    /// Answers of which nothing is read, because no file describes their API.
-    pub not_read: u64,
+    /// Answers that fall short.
+    #[serde(flatten)]
+    pub lacking: Shortcomings,
 }
 
 /// Attempts to get an answer from a model.
@@ -378,12 +370,7 @@ fn counts(
             reused: answered - used.answers,
             failed,
             open,
-            blank: part.lacking.blank,
-            refused: part.lacking.refused,
-            cut_off: part.lacking.cut_off,
-            unended: part.lacking.unended,
-            unreadable: part.lacking.unreadable,
-            not_read: part.lacking.not_read,
+            lacking: part.lacking,
         },
         attempts: Attempts { made: used.answers + failures, failed: failures, reasons },
         tokens: Tokens {

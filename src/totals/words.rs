@@ -6,23 +6,13 @@ use super::{Calls, Cost, Tokens};
 use crate::counted::{count_of, group_digits};
 use crate::escaping::printable;
 use crate::model::NOT_READ;
+use crate::run::Shortcomings;
 
 impl Calls {
     /// How many calls there are, and how they ended.
     pub fn text(&self) -> String {
-        let Calls {
-            asked,
-            answered,
-            reused,
-            failed,
-            open,
-            blank,
-            refused,
-            cut_off,
-            unended,
-            unreadable,
-            not_read,
-        } = *self;
+        let Calls { asked, answered, reused, failed, open, lacking } = *self;
+        let Shortcomings { blank, refused, cut_off, unended, unreadable, not_read } = lacking;
         let mut said = format!("{}: {} answered", group_digits(asked), group_digits(answered));
         let these = [
             (reused, "reused"),

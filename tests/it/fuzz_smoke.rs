@@ -17,15 +17,7 @@ const SEED: u64 = 0x7265_746f_6c64;
 
 /// The targets of what others have written.
 const TARGETS: [&str; 10] = [
-    "vcrpy",
-    "har",
-    "nock",
-    "batch",
-    "inspect",
-    "otlp",
-    "parser_file",
-    "keys",
-    "wire_answer",
+    "vcrpy", "har", "nock", "batch", "inspect", "otlp", "parser_file", "keys", "wire_answer",
     "wire_shape",
 ];
 

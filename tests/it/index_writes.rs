@@ -7,12 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// All methods of a `serde_json::Value` that change it, and what every value has.
 const CHANGING: &[&str] = &[
-    "as_array_mut",
-    "as_object_mut",
-    "clone_from",
-    "get_mut",
-    "pointer_mut",
-    "sort_all_objects",
+    "as_array_mut", "as_object_mut", "clone_from", "get_mut", "pointer_mut", "sort_all_objects",
     "take",
 ];
 

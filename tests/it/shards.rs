@@ -96,19 +96,8 @@ fn tables(place: &Place, run: &str) -> Vec<Vec<String>> {
 
 /// What depends on the machine, or on the order in which answers came.
 const PLACES: [&str; 13] = [
-    "run",
-    "seq",
-    "time",
-    "answer_seq",
-    "event_hash",
-    "because",
-    "latency_ms",
-    "first_chunk_ms",
-    "attempts",
-    "reused_from",
-    "earlier_messages",
-    "new_messages",
-    "last_message",
+    "run", "seq", "time", "answer_seq", "event_hash", "because", "latency_ms", "first_chunk_ms",
+    "attempts", "reused_from", "earlier_messages", "new_messages", "last_message",
 ];
 
 fn without_places(row: &str) -> String {

@@ -19,12 +19,7 @@ const VIEWS: [(&str, &[&str]); 5] = [
     (
         "exchanges",
         &[
-            "provider",
-            "parameters",
-            "earlier_messages",
-            "new_messages",
-            "blank",
-            "refused",
+            "provider", "parameters", "earlier_messages", "new_messages", "blank", "refused",
             "cut_off",
         ],
     ),

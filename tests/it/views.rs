@@ -147,32 +147,12 @@ fn runs_exchanges_and_decisions_say_what_happened() {
         rows(&db, sql),
         [
             [
-                "4",
-                "vote/1",
-                "0",
-                "numbers",
-                "3",
-                "first_number",
-                "7",
-                "because",
-                "[\"odd\"]",
-                least,
-                "I say 7.",
-                "3"
+                "4", "vote/1", "0", "numbers", "3", "first_number", "7", "because", "[\"odd\"]",
+                least, "I say 7.", "3"
             ],
             [
-                "7",
-                "vote/2",
-                "0",
-                "numbers",
-                "3",
-                "default",
-                "{\"a\":[1]}",
-                "NULL",
-                "NULL",
-                least,
-                "I say 7.",
-                "6"
+                "7", "vote/2", "0", "numbers", "3", "default", "{\"a\":[1]}", "NULL", "NULL",
+                least, "I say 7.", "6"
             ],
         ]
     );

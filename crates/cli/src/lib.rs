@@ -30,6 +30,7 @@ mod progress;
 mod redaction;
 mod run_id;
 mod runs;
+mod runtime;
 mod schema_names;
 mod score_rows;
 mod search;

@@ -17,14 +17,7 @@ const LONGEST_VALUE: usize = 120;
 
 /// Parts of a request that are no parameters: they are shown elsewhere.
 const NO_PARAMETERS: [&str; 8] = [
-    "messages",
-    "model",
-    "http",
-    "input",
-    "system",
-    "systemInstruction",
-    "instructions",
-    "contents",
+    "messages", "model", "http", "input", "system", "systemInstruction", "instructions", "contents",
 ];
 
 /// Parameters by which a provider keeps earlier turns for the client.

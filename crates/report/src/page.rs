@@ -12,8 +12,10 @@ use crate::draw_error::DrawError;
 use crate::html::{escape, escape_lines};
 use crate::texts::SCRIPT_HASH;
 use crate::time_span::between;
-use crate::{Medium, ReportPage, RunPart};
-use crate::{about, agreement_picture, calls, decisions, figure_table, plotted, runs_table};
+use crate::{
+    Medium, ReportPage, RunPart, about, agreement_picture, calls, decisions, figure_table, plotted,
+    runs_table,
+};
 
 /// The style of the page.
 const STYLE: &str = include_str!("style.css");

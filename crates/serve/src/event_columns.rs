@@ -166,22 +166,18 @@ impl EventColumns {
         let to = to.min(self.rows.len() as u64);
         let is_listed =
             |seq: &u64| self.row(*seq).is_some_and(|row| filter.lists(self.fields(row)));
-        let of_set = |only: &EventSet<'_>| match from_end {
-            true => only.range(from + 1, to).rev().filter(is_listed).take(most).map(Seq).collect(),
-            false => only.range(from + 1, to).filter(is_listed).take(most).map(Seq).collect(),
+        let all: Box<dyn DoubleEndedIterator<Item = u64> + '_> = match only {
+            _ if from >= to => return Vec::new(),
+            Some(only) => only.range(from + 1, to),
+            None => Box::new(from + 1..=to),
         };
-        let mut found: Vec<Seq> = match only {
-            _ if from >= to => Vec::new(),
-            Some(only) => of_set(only),
-            None if from_end => {
-                (from + 1..=to).rev().filter(is_listed).take(most).map(Seq).collect()
-            }
-            None => (from + 1..=to).filter(is_listed).take(most).map(Seq).collect(),
-        };
-        if from_end {
-            found.reverse();
+        let listed = all.filter(is_listed).map(Seq);
+        if !from_end {
+            return listed.take(most).collect();
         }
-        found
+        let mut last: Vec<Seq> = listed.rev().take(most).collect();
+        last.reverse();
+        last
     }
 
     /// How many events a filter lists.

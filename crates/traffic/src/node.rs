@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::ser::{Error, Serialize, Serializer};
 use serde_json::{Number, Value as Json};
 
 /// A value, and where it begins.
@@ -77,67 +78,31 @@ impl LocatedValue {
     /// As the text of JSON, with fields in the order of the file; bytes that are not UTF-8 have no
     /// such form.
     pub(crate) fn text_of_json(&self) -> Option<String> {
-        let mut out = String::new();
-        self.write_json(&mut out).then_some(out)
-    }
-
-    fn write_json(&self, out: &mut String) -> bool {
-        let quoted = |text: &str, out: &mut String| out.push_str(&Json::from(text).to_string());
-        match &self.value {
-            Value::Null => out.push_str("null"),
-            Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
-            Value::Number(number) => out.push_str(&number.to_string()),
-            Value::Text(text) => quoted(text, out),
-            Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
-                Ok(text) => quoted(text, out),
-                Err(_) => return false,
-            },
-            Value::List(items) => {
-                out.push('[');
-                for (at, item) in items.iter().enumerate() {
-                    if at > 0 {
-                        out.push(',');
-                    }
-                    if !item.write_json(out) {
-                        return false;
-                    }
-                }
-                out.push(']');
-            }
-            Value::Map(fields) => {
-                out.push('{');
-                for (at, (name, node)) in fields.iter().enumerate() {
-                    if at > 0 {
-                        out.push(',');
-                    }
-                    quoted(name, out);
-                    out.push(':');
-                    if !node.write_json(out) {
-                        return false;
-                    }
-                }
-                out.push('}');
-            }
-        }
-        true
+        serde_json::to_string(self).ok()
     }
 
     /// As JSON; bytes that are not UTF-8 have no such form.
     pub(crate) fn json(&self) -> Option<Json> {
-        Some(match &self.value {
-            Value::Null => Json::Null,
-            Value::Bool(value) => (*value).into(),
-            Value::Number(number) => Json::Number(number.clone()),
-            Value::Text(text) => text.clone().into(),
-            Value::Bytes(bytes) => std::str::from_utf8(bytes).ok()?.into(),
-            Value::List(items) => {
-                items.iter().map(LocatedValue::json).collect::<Option<Vec<_>>>()?.into()
-            }
+        serde_json::to_value(self).ok()
+    }
+}
+
+impl Serialize for LocatedValue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.value {
+            Value::Null => serializer.serialize_unit(),
+            Value::Bool(value) => serializer.serialize_bool(*value),
+            Value::Number(number) => number.serialize(serializer),
+            Value::Text(text) => serializer.serialize_str(text),
+            Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
+                Ok(text) => serializer.serialize_str(text),
+                Err(error) => Err(S::Error::custom(error)),
+            },
+            Value::List(items) => serializer.collect_seq(items),
             Value::Map(fields) => {
-                let fields = fields.iter().map(|(name, node)| Some((name.clone(), node.json()?)));
-                Json::Object(fields.collect::<Option<_>>()?)
+                serializer.collect_map(fields.iter().map(|(name, field)| (name, field)))
             }
-        })
+        }
     }
 }
 

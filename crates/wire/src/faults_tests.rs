@@ -1,9 +1,7 @@
 //! A reader that stops is a warning at the answer, whose bytes are kept; here is one that always stops.
 
 use hyper::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
-use retold::model::providers::{
-    Conversation, Dialect, Ending, NotRead, Problem, Provider, ReaderFault, StudyAccess,
-};
+use retold::model::providers::{Conversation, Dialect, Ending, NotRead, Problem, ReaderFault};
 use retold::model::{HTTP, Response, Unreadable};
 use retold::prompt::Api;
 use serde_json::{Map, Value, json};
@@ -23,15 +21,6 @@ struct Stopping;
 impl Dialect for Stopping {
     fn name(&self) -> &'static str {
         "stopping"
-    }
-    fn providers(&self) -> &'static [Provider] {
-        &[]
-    }
-    fn hosts(&self) -> &'static [&'static str] {
-        &[]
-    }
-    fn study(&self) -> Option<&'static StudyAccess> {
-        None
     }
     fn paths(&self) -> &'static [&'static str] {
         &[]

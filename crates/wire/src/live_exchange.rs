@@ -25,7 +25,7 @@ use crate::refusal::rejection;
 use crate::replay_queue::Ticket;
 use crate::session::Session;
 use crate::stored_answer::StoredAnswer;
-use crate::tool_links::ids_called;
+use crate::tool_links::{call_id, ids_called};
 use crate::transmission::Transmission;
 use crate::wire_request::WireRequest;
 
@@ -123,6 +123,7 @@ impl LiveExchange<'_> {
                     let (call, sample) = (ticket.key.call, ticket.sample);
                     note_links(session, self.asked, seq, &called);
                     let is_tool = self.asked.request.tool().is_some();
+                    let id = call_id(&self.asked.request).map(Digest::new).or(id);
                     let answer = seq;
                     lock(&session.given).note(GivenAnswer {
                         request,

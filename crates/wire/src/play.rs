@@ -17,6 +17,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::answer_registry::GivenAnswer;
 use crate::departure::Departure;
+use crate::digest::Digest;
 use crate::heads::{name_header, response_of, response_with};
 use crate::key::AttemptPlace;
 use crate::limits::SILENCE;
@@ -30,7 +31,7 @@ use crate::refusal::rejection;
 use crate::replay_queue::{Attempt, ReplayTurn, Ticket};
 use crate::restored_request::restore;
 use crate::session::{Pace, Session};
-use crate::tool_links::ids_called;
+use crate::tool_links::{call_id, ids_called};
 use crate::transmission::BodyEnd;
 use crate::wire_request::WireRequest;
 
@@ -134,6 +135,7 @@ fn give(
     {
         let (call, sample) = (ticket.key.call.clone(), ticket.sample);
         let is_tool = asked.request.tool().is_some();
+        let id = call_id(&asked.request).map(Digest::new).or(id);
         lock(&session.given).note(GivenAnswer { request, answer, call, sample, id, is_tool });
     }
     ticket.request

@@ -58,6 +58,9 @@ struct ReportedFact {
     method: Option<String>,
     lane: Option<String>,
     response: Option<OneOrMany>,
+    /// Whether it rests on the program's draws.
+    #[serde(default)]
+    chance: bool,
 }
 
 /// A decision, as a program sends it.
@@ -306,7 +309,7 @@ fn read<'a, T: Deserialize<'a>>(
 }
 
 fn fact(session: &Session, fact: ReportedFact) -> Result<ReportedOutcome, ReportError> {
-    let ReportedFact { name, value, method, lane, response } = fact;
+    let ReportedFact { name, value, method, lane, response, chance } = fact;
     let mut fields = Map::new();
     fields.insert("name".to_owned(), check_name("name", name)?.into());
     fields.insert("value".to_owned(), exact(value)?);
@@ -326,6 +329,12 @@ fn fact(session: &Session, fact: ReportedFact) -> Result<ReportedOutcome, Report
     }
     let mut causes: Vec<Seq> =
         names.iter().map(|name| cause(session, name)).collect::<Result<_, _>>()?;
+    if chance && !session.is_chance_recorded {
+        let reason = "the draws of this run are not recorded: record it with --chance (in a block of Python: chance=True)";
+        return Err(ReportError::Field { field: "chance", reason: reason.to_owned() });
+    }
+    // The seed of all draws is in the start of the run.
+    causes.extend(chance.then_some(Seq(1)));
     causes.sort_unstable();
     causes.dedup();
     Ok(ReportedOutcome::Fact { causes, fact: Value::Object(fields) })

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use retold::event::{Event, ForkedFrom};
 use retold::id::{CallPath, PromptHash, RunId, Sample, Seq};
-use retold::log::{CallTable, CheckedReader, Index, Log, LogError, Reader, each_event_at};
+use retold::log::{
+    CallTable, CheckedReader, Index, Log, LogError, Reader, RunEvents, each_event_at,
+};
 use retold::run::{how_it_ended, latest_start, resumptions};
 
 use crate::departure::Departure;
@@ -17,9 +19,6 @@ use crate::replay_queue::{Attempt, RecordedSample};
 use crate::restored_request::restore;
 use crate::rules::Rules;
 use crate::transmission::{BodyEnd, Transmission};
-
-/// Events in one read.
-const BATCH: usize = 512;
 
 /// The samples of a run. Opening it reads the index of the run, not its events: those of a call are
 /// read when it is first asked for, so a long run is replayed at once.
@@ -427,22 +426,20 @@ impl QuestionAttempts {
 /// [`LogError`] if it cannot be read, or is damaged.
 pub fn upstreams_asked(log: &Log, run: RunId) -> Result<BTreeSet<String>, LogError> {
     let mut reader = log.checked_reader()?;
-    let (mut upstreams, mut prompts, mut after) = (BTreeSet::new(), BTreeSet::new(), Seq(0));
-    loop {
-        let events = reader.events(run, after, BATCH)?;
-        let Some(last) = events.last() else { return Ok(upstreams) };
-        after = last.seq;
-        for stored in events.iter().filter(|stored| stored.is_question()) {
-            if let (Some(prompt), Some(call)) = (stored.prompt, &stored.call)
-                && prompts.insert(prompt)
-                && let Some(request) = reader.request(prompt)?
-                && request.tool().is_none()
-                && let Some(restored) = restore(&request, call)
-            {
-                upstreams.insert(restored.upstream);
-            }
+    let (mut upstreams, mut prompts) = (BTreeSet::new(), BTreeSet::new());
+    let mut events = RunEvents::new(run);
+    while let Some(stored) = events.next(&mut reader)? {
+        if stored.is_question()
+            && let (Some(prompt), Some(call)) = (stored.prompt, &stored.call)
+            && prompts.insert(prompt)
+            && let Some(request) = reader.request(prompt)?
+            && request.tool().is_none()
+            && let Some(restored) = restore(&request, call)
+        {
+            upstreams.insert(restored.upstream);
         }
     }
+    Ok(upstreams)
 }
 
 /// The last question of a call that was answered, before this seq if there is one.
@@ -461,20 +458,15 @@ fn answered_questions(
     shared: Option<ForkedFrom>,
 ) -> Result<Vec<Seq>, LogError> {
     let (before, without) = shared.map_or((None, None), |it| (it.before, it.without));
-    let (mut questions, mut after) = (Vec::new(), Seq(0));
-    loop {
-        let events = reader.events(run, after, BATCH)?;
-        let Some(last) = events.last() else { break };
-        after = last.seq;
-        for stored in events {
-            if before.is_some_and(|before| stored.seq >= before) {
-                break;
-            }
-            match stored.event().map_err(LogError::from)? {
-                Event::ResponseReceived(received) => questions.push(received.request),
-                Event::AnswerReused(reused) => questions.push(reused.request),
-                _ => {}
-            }
+    let (mut questions, mut events) = (Vec::new(), RunEvents::new(run));
+    while let Some(stored) = events.next(reader)? {
+        if before.is_some_and(|before| stored.seq >= before) {
+            break;
+        }
+        match stored.event().map_err(LogError::from)? {
+            Event::ResponseReceived(received) => questions.push(received.request),
+            Event::AnswerReused(reused) => questions.push(reused.request),
+            _ => {}
         }
     }
     questions.retain(|question| Some(*question) != without);

@@ -8,7 +8,6 @@ use hyper::Response;
 use hyper::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use retold::escaping::printable;
 use retold::model::providers::{CALLS_OF_TOOLS, OTHER};
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -46,8 +45,6 @@ struct CallBody<'a> {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OutcomeBody<'a> {
-    #[serde(default, rename = "id")]
-    _id: Option<IgnoredAny>,
     #[serde(borrow, default, deserialize_with = "present")]
     result: Option<&'a RawValue>,
     error: Option<ErrorBody>,
@@ -165,7 +162,7 @@ mod tests {
             read.map(|read| (read.result.is_some(), read.error.is_some()))
         };
         assert_eq!(has(r#"{"result": null}"#), Some((true, false)));
-        assert_eq!(has(r#"{"id": "a", "result": {"a": 1}, "asked": 2}"#), Some((true, false)));
+        assert_eq!(has(r#"{"result": {"a": 1}, "asked": 2}"#), Some((true, false)));
         let error = r#"{"error": {"type": "E", "message": "m", "args": [1]}}"#;
         assert_eq!(has(error), Some((false, true)));
         assert_eq!(has("{}"), Some((false, false)));

@@ -38,7 +38,7 @@ impl ToolLinks {
 
     /// Notes what a call of a tool gave.
     pub(crate) fn note_result(&mut self, request: &Request, result: Seq) {
-        if let Some(id) = id_of(request) {
+        if let Some(id) = call_id(request) {
             self.keep(Digest::new(id));
             self.gave.insert(Digest::new(id), result);
         }
@@ -52,7 +52,7 @@ impl ToolLinks {
         }
         if request.tool().is_some() {
             return Because::new(
-                id_of(request).and_then(|id| self.called.get(&Digest::new(id)).copied()),
+                call_id(request).and_then(|id| self.called.get(&Digest::new(id)).copied()),
             );
         }
         let mut results = Vec::new();
@@ -86,7 +86,7 @@ pub(crate) fn ids_called(beside: &Map<String, Value>) -> Vec<Digest> {
 }
 
 /// The id by which a model called a tool.
-fn id_of(request: &Request) -> Option<&str> {
+pub(crate) fn call_id(request: &Request) -> Option<&str> {
     request.body()["id"].as_str().filter(|_| request.tool().is_some())
 }
 

@@ -6,7 +6,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 use hyper::http::{HeaderMap, StatusCode, header};
 use reqwest::{Certificate, Client, ClientBuilder, Url, redirect};
 use retold::model::providers::is_known_host;
-use retold::model::{Failure, FailureKind, NamedUrl, percent_decoded};
+use retold::model::{Failure, FailureKind, NamedUrl, is_loopback, percent_decoded};
 
 use crate::addresses::{ELSEWHERE, LED, ORIGIN, OWN, is_host};
 use crate::heads::is_forwarded;
@@ -378,17 +378,6 @@ fn forwarded_headers(headers: &HeaderMap) -> HeaderMap {
     all
 }
 
-fn is_loopback(url: &Url) -> bool {
-    match url.host_str() {
-        Some("localhost") => true,
-        Some(host) => host
-            .trim_matches(['[', ']'])
-            .parse::<std::net::IpAddr>()
-            .is_ok_and(|address| address.is_loopback()),
-        None => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use hyper::http::Method;
@@ -464,16 +453,8 @@ mod tests {
         let due = "https://h.example/tenant/v1/chat/completions?api-version=1&x=y";
         assert_eq!(url("/chat/completions", Some("x=y")).as_deref(), Some(due));
         for out in [
-            "/../admin",
-            "/a/%2E%2e/b",
-            "/./x",
-            "/..",
-            "/a\\..\\b",
-            "/..%2fadmin",
-            "/a%2F..%2Fb",
-            "/%252e%252e/x",
-            "/a/%2e%252e%255c",
-            "/x%5c..",
+            "/../admin", "/a/%2E%2e/b", "/./x", "/..", "/a\\..\\b", "/..%2fadmin", "/a%2F..%2Fb",
+            "/%252e%252e/x", "/a/%2e%252e%255c", "/x%5c..",
         ] {
             assert_eq!(url(out, None), None, "{out}");
         }

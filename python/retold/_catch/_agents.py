@@ -10,7 +10,7 @@ from typing import Any
 
 from .._errors import RetoldWarning
 from .._recorder import recorder
-from .._tools import ToolCall
+from .._tool_calls import ToolCall
 
 #: The function that runs a tool, wherever it is imported to.
 _INVOKE = "_invoke_function_tool_with_metadata"

@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from .._recorder import recorder
-from .._tools import ToolCall
+from .._tool_calls import ToolCall
 
 
 def patch(base: ModuleType) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-from .._tools import ToolCall
+from .._tool_calls import ToolCall
 
 
 def patch(function: ModuleType) -> None:

@@ -56,9 +56,9 @@ def install(setting: str, seed: Optional[bytes] = None, folder: Optional[str] = 
     chance.outer, _active = _active, chance
     _processes.inherit(chance)
     # In a block, retold catches the requests itself.
-    told = _stack.PATCHES if chance.is_replay and folder is not None else {}
-    patches = {**_PATCHES, **told}
-    waiting = _imports.Waiting({name: functools.partial(_patch, patch, chance) for name, patch in patches.items()})
+    told = _stack.patches(chance.put, _stack.told) if chance.is_replay and folder is not None else {}
+    own = {name: functools.partial(_patch, patch, chance) for name, patch in _PATCHES.items()}
+    waiting = _imports.Waiting({**own, **told})
     chance.when_undone(waiting.end)
     waiting.begin()
     return chance

@@ -1,4 +1,7 @@
-"""Where in the program a request is made: in a replay, each request says so, because the first difference is told with it."""
+"""Where in the program a request is made: in a replay, each request says so, because the first difference is told with it.
+
+The requests are those that reach the command around the program; `retold` counts in the same places what tools ask.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,15 @@ import functools
 import os
 import sys
 from types import CodeType, FrameType, ModuleType
-from typing import Any, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Tuple
 from urllib.parse import urlsplit
 
-from ._chance import Chance
-
 HEADER = "X-Retold-Stack"
+
+#: Puts a value in the place of an attribute.
+Put = Callable[[Any, str, Any], None]
+#: Called for each request; what it says is added to the headers.
+Tell = Callable[[], Optional[Tuple[str, str]]]
 
 #: How many places are told, and how many characters of them.
 _MOST, _LONGEST = 4, 400
@@ -23,6 +29,11 @@ _SITES = ("site-packages", "dist-packages")
 #: Code is of Python or of retold, of a library that is installed, or the program's own.
 _NOBODYS, _INSTALLED, _OWN = range(3)
 _known: Dict[CodeType, int] = {}
+
+
+def told() -> Tuple[str, str]:
+    """The header of a request."""
+    return HEADER, stack()
 
 
 def stack() -> str:
@@ -60,49 +71,57 @@ def is_ours(host: Any, port: Any) -> bool:
     return parts.port is not None and (host, port) == (parts.hostname, parts.port)
 
 
-def patch_http_client(client: ModuleType, chance: Chance) -> None:
+def patch_http_client(client: ModuleType, put: Put, tell: Tell) -> None:
     """Patches the connections of `http.client`, which requests and urllib3 use."""
     end = client.HTTPConnection.endheaders
 
     @functools.wraps(end)
     def endheaders(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if is_ours(self.host, self.port):
-            self.putheader(HEADER, stack())
+        header = tell() if is_ours(self.host, self.port) else None
+        if header is not None:
+            self.putheader(*header)
         return end(self, *args, **kwargs)
 
-    chance.put(client.HTTPConnection, "endheaders", endheaders)
+    put(client.HTTPConnection, "endheaders", endheaders)
 
 
-def patch_httpcore(httpcore: ModuleType, chance: Chance) -> None:
+def patch_httpcore(httpcore: ModuleType, put: Put, tell: Tell) -> None:
     """Patches the requests of httpcore, which httpx makes."""
     begin = httpcore.Request.__init__
 
     @functools.wraps(begin)
     def begin_told(self: Any, *args: Any, **kwargs: Any) -> None:
         begin(self, *args, **kwargs)
-        if is_ours(self.url.host, self.url.port):
-            self.headers = [*self.headers, (HEADER.encode(), stack().encode())]
+        header = tell() if is_ours(self.url.host, self.url.port) else None
+        if header is not None:
+            name, value = header
+            self.headers = [*self.headers, (name.encode(), value.encode())]
 
-    chance.put(httpcore.Request, "__init__", begin_told)
+    put(httpcore.Request, "__init__", begin_told)
 
 
-def patch_aiohttp(aiohttp: ModuleType, chance: Chance) -> None:
+def patch_aiohttp(aiohttp: ModuleType, put: Put, tell: Tell) -> None:
     """Patches the requests of aiohttp."""
     begin = aiohttp.ClientRequest.__init__
 
     @functools.wraps(begin)
     def begin_told(self: Any, *args: Any, **kwargs: Any) -> None:
         begin(self, *args, **kwargs)
-        if is_ours(self.url.host, self.url.port):
-            self.headers[HEADER] = stack()
+        header = tell() if is_ours(self.url.host, self.url.port) else None
+        if header is not None:
+            name, value = header
+            self.headers[name] = value
 
     if "__init__" in vars(aiohttp.ClientRequest):
-        chance.put(aiohttp.ClientRequest, "__init__", begin_told)
+        put(aiohttp.ClientRequest, "__init__", begin_told)
 
 
-PATCHES = {
-    "http.client": patch_http_client,
-    "httpcore": patch_httpcore,
-    "httpcore2": patch_httpcore,
-    "aiohttp.client": patch_aiohttp,
-}
+def patches(put: Put, tell: Tell) -> Dict[str, Callable[[ModuleType], None]]:
+    """What is patched, by the modules whose import is waited for."""
+    all_patches = {
+        "http.client": patch_http_client,
+        "httpcore": patch_httpcore,
+        "httpcore2": patch_httpcore,
+        "aiohttp.client": patch_aiohttp,
+    }
+    return {name: functools.partial(patch, put=put, tell=tell) for name, patch in all_patches.items()}

@@ -185,12 +185,6 @@ pub enum FileFault {
         /// How many more there are.
         more: usize,
     },
-    /// A copy that was just made is not sound.
-    #[error("the copy does not verify: {first}")]
-    Copy {
-        /// The first thing that is wrong with it.
-        first: Box<Finding>,
-    },
 }
 
 fn others(more: usize) -> String {

@@ -4,16 +4,14 @@ use std::collections::BTreeMap;
 
 use rusqlite::{CachedStatement, Connection, params};
 
-use super::SqliteBackend;
 use super::busy::WaitFlag;
-use super::contents;
 use super::guard::Fuel;
 use super::identity::Identity;
-use super::ledger;
 use super::open_file::OpenFile;
 use super::space::Space;
 use super::stop::TransactionError;
 use super::stored_ids::StoredIds;
+use super::{SqliteBackend, contents, ledger};
 use crate::event::NewEvent;
 use crate::event::chain::{Head, LinkedEvent};
 use crate::id::{RunId, Seq, Time};

@@ -22,11 +22,9 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension};
 
-use super::header;
 use super::open_file::OpenFile;
-use super::schema;
 use super::wal::{Wal, examine};
-use super::{FileUse, SqliteBackend, WalUse};
+use super::{FileUse, SqliteBackend, WalUse, header, schema};
 use crate::id::EventHash;
 use crate::log::error::LogError;
 use crate::log::finding::{EventFault, Fault, FileFault, Finding, WalCopy};

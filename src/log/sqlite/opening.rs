@@ -6,8 +6,7 @@ use std::sync::Arc;
 use rusqlite::OpenFlags;
 
 use super::descriptors::HeldFile;
-use super::header;
-use super::{FileUse, PAGE_BYTES, SqliteBackend, SqliteOptions, WalUse, schema, space};
+use super::{FileUse, PAGE_BYTES, SqliteBackend, SqliteOptions, WalUse, header, schema, space};
 use crate::log::error::{LogError, RewordedError};
 use crate::log::finding::{Fault, FileFault};
 use crate::scratch_folder::ScratchFolder;

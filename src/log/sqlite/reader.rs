@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::ends;
 use super::guard::Fuel;
 use super::idle_readers::ReaderFile;
 use super::requests::{RequestFault, RequestReader, RequestRow};
 use super::rows::{self, UnreadableRow, stored_event};
 use super::sqlite_error::is_damage;
 use super::stored_kinds::StoredKinds;
-use super::{SqliteBackend, ledger};
+use super::{SqliteBackend, ends, ledger};
 use crate::content::Content;
 use crate::event::StoredEvent;
 use crate::event::chain::Head;

@@ -10,6 +10,7 @@ use super::error::LogError;
 use super::finding::{EventFault, FileFault, Finding, LedgerFault};
 use super::index::IndexComparison;
 use super::ledger::{Ledger, Milestone};
+use super::run_events::RunEvents;
 use crate::event::chain::Head;
 use crate::event::{MerkleTree, StoredEvent};
 use crate::id::{EventHash, EventsRoot, OutcomeDigest, PromptHash, RunId, Seq};
@@ -223,15 +224,13 @@ impl VerifiedRequests {
 
 /// The seq of the earlier event that has this hash, if any.
 fn seen_at(reader: &mut dyn Reader, run: RunId, hash: EventHash) -> Result<Option<Seq>, LogError> {
-    let mut after = Seq(0);
-    loop {
-        let events = reader.events(run, after, BATCH)?;
-        let Some(last) = events.last() else { return Ok(None) };
-        after = last.seq;
-        if let Some(found) = events.iter().find(|e| e.hash == hash) {
-            return Ok(Some(found.seq));
+    let mut events = RunEvents::new(run);
+    while let Some(event) = events.next(reader)? {
+        if event.hash == hash {
+            return Ok(Some(event.seq));
         }
     }
+    Ok(None)
 }
 
 /// Verifies every run, the ledger, and the rows that no chain covers. The second value lists the
@@ -289,13 +288,11 @@ pub fn verify_all(reader: &mut dyn Reader) -> Result<(Vec<Verification>, Vec<Fin
 /// # Errors
 /// [`LogError`] if it cannot be read.
 pub fn events_root(reader: &mut dyn Reader, run: RunId) -> Result<EventsRoot, LogError> {
-    let (mut tree, mut after) = (MerkleTree::default(), Seq(0));
-    loop {
-        let events = reader.events(run, after, BATCH)?;
-        let Some(last) = events.last() else { return Ok(tree.root()) };
-        after = last.seq;
-        events.iter().for_each(|event| tree.push(event.hash));
+    let (mut tree, mut events) = (MerkleTree::default(), RunEvents::new(run));
+    while let Some(event) = events.next(reader)? {
+        tree.push(event.hash);
     }
+    Ok(tree.root())
 }
 
 /// The outcome digest of a run so far.
@@ -303,16 +300,11 @@ pub fn events_root(reader: &mut dyn Reader, run: RunId) -> Result<EventsRoot, Lo
 /// # Errors
 /// [`LogError`] if it cannot be read.
 pub fn outcome_digest(reader: &mut dyn Reader, run: RunId) -> Result<OutcomeDigest, LogError> {
-    let mut chain = Chain::new(run);
-    let mut after = Seq(0);
-    loop {
-        let events = reader.events(run, after, BATCH)?;
-        let Some(last) = events.last() else { return Ok(chain.digest()) };
-        after = last.seq;
-        for stored in &events {
-            let corrupt = |fault: EventFault| LogError::corrupt(run, stored.seq, fault);
-            let event = stored.event().map_err(|error| corrupt(error.into()))?;
-            chain.follow(stored, event).map_err(corrupt)?;
-        }
+    let (mut chain, mut events) = (Chain::new(run), RunEvents::new(run));
+    while let Some(stored) = events.next(reader)? {
+        let corrupt = |fault: EventFault| LogError::corrupt(run, stored.seq, fault);
+        let event = stored.event().map_err(|error| corrupt(error.into()))?;
+        chain.follow(&stored, event).map_err(corrupt)?;
     }
+    Ok(chain.digest())
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use reqwest::header::HeaderMap;
-use serde_json::Value;
 
 use super::batches::{BatchReply, BatchServer};
 use super::client::{HttpClient, Surroundings};
@@ -100,15 +99,6 @@ impl Batching for DialectModel {
     fn answer_in(&self, _request: &Request, reply: &BatchReply) -> Result<Response, Failure> {
         let BatchReply { status, body } = reply.clone();
         self.read(HttpReply::new(status, HeaderMap::new(), body))
-    }
-
-    fn response_to(
-        &self,
-        _request: &Request,
-        _reply: Option<&BatchReply>,
-        _failure: &Failure,
-    ) -> Option<Value> {
-        None
     }
 }
 

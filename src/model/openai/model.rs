@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use reqwest::header::HeaderMap;
-use serde_json::Value;
 
 use super::batch::Batcher;
 use super::batches::{BatchReply, BatchServer};
@@ -67,15 +66,6 @@ impl Batching for OpenAi {
         let mut response = self.read(HttpReply::new(status, HeaderMap::new(), body))?;
         self.client.endpoint.secrets.strike_response(&mut response);
         Ok(response)
-    }
-
-    fn response_to(
-        &self,
-        _request: &Request,
-        _reply: Option<&BatchReply>,
-        _failure: &Failure,
-    ) -> Option<Value> {
-        None
     }
 }
 

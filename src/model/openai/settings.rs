@@ -9,7 +9,7 @@ use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::model::secrets::Secrets;
-use crate::model::{NamedUrl, ServiceTier};
+use crate::model::{NamedUrl, ServiceTier, is_loopback, percent_decoded};
 
 /// The address, the key, and how long one attempt may take.
 #[derive(Clone)]
@@ -189,34 +189,7 @@ fn userinfo(url: &Url) -> Option<String> {
 /// Percent-decoded. Bytes that are not UTF-8 are sent as replacement characters, and the service
 /// rejects them.
 fn percent_decode(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, tail)) = rest.split_first() {
-        let hex = tail.get(..2).filter(|_| first == b'%');
-        let hex = hex.and_then(|h| std::str::from_utf8(h).ok());
-        match hex.and_then(|h| u8::from_str_radix(h, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &tail[2..];
-            }
-            None => {
-                bytes.push(first);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
-fn is_loopback(url: &Url) -> bool {
-    match url.host_str() {
-        Some("localhost") => true,
-        Some(host) => host
-            .trim_matches(['[', ']'])
-            .parse::<std::net::IpAddr>()
-            .is_ok_and(|address| address.is_loopback()),
-        None => false,
-    }
+    String::from_utf8_lossy(&percent_decoded(text)).into_owned()
 }
 
 #[cfg(test)]

@@ -61,10 +61,6 @@ impl Dialect for Anthropic {
         PROVIDERS
     }
 
-    fn hosts(&self) -> &'static [&'static str] {
-        &[]
-    }
-
     fn study(&self) -> Option<&'static StudyAccess> {
         Some(&STUDY)
     }
@@ -232,14 +228,8 @@ fn translate(chat: &Map<String, Value>) -> Result<PostedRequest, Inexpressible> 
         return Err(Inexpressible::Value { field: "temperature", what });
     }
     chat.without(&[
-        "frequency_penalty",
-        "logit_bias",
-        "logprobs",
-        "n",
-        "presence_penalty",
-        "response_format",
-        "seed",
-        "top_logprobs",
+        "frequency_penalty", "logit_bias", "logprobs", "n", "presence_penalty", "response_format",
+        "seed", "top_logprobs",
     ])?;
     let text = |text: &String| json!({"type": "text", "text": text});
     let mut messages: Vec<Value> = Vec::new();

@@ -9,14 +9,12 @@ use super::conversation::{Conversation, MessageParts, call, function, list, text
 use super::dialect::{Dialect, NotRead, Problem};
 use super::ending::{Ending, error_in};
 use super::ids;
-use super::provider::Provider;
 use super::reply_parts::{TokenCounts, answer_of, append, tool_call};
-use super::study::StudyAccess;
 use crate::members::Members;
 use crate::model::{Failure, FailureKind, Response};
 use crate::prompt::Api;
 
-/// Converse.
+/// Converse. Its requests are signed for a host, so that no variable may lead them elsewhere.
 #[derive(Debug)]
 pub(super) struct BedrockConverse;
 
@@ -25,17 +23,8 @@ impl Dialect for BedrockConverse {
         "bedrock.converse"
     }
 
-    /// Its requests are signed for a host, so that no variable may lead them elsewhere.
-    fn providers(&self) -> &'static [Provider] {
-        &[]
-    }
-
     fn hosts(&self) -> &'static [&'static str] {
         &["bedrock-runtime.*.amazonaws.com", "bedrock-runtime-fips.*.amazonaws.com"]
-    }
-
-    fn study(&self) -> Option<&'static StudyAccess> {
-        None
     }
 
     fn paths(&self) -> &'static [&'static str] {

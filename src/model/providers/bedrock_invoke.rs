@@ -9,18 +9,15 @@ use super::bedrock_converse::{self, BedrockConverse, error_body};
 use super::conversation::Conversation;
 use super::dialect::{Dialect, NotRead, Problem};
 use super::ending::Ending;
-use super::ids;
 use super::openai_chat::OpenAiChat;
-use super::provider::Provider;
 use super::reply_parts::{TokenCounts, answer_of, append};
-use super::study::StudyAccess;
-use super::vectors;
+use super::{ids, vectors};
 use crate::members::Members;
 use crate::model::Response;
 use crate::model::parts::OTHER_CHOICES;
 use crate::prompt::Api;
 
-/// InvokeModel.
+/// InvokeModel, with the providers of [`BedrockConverse`]. Its replies are those of other APIs, or of single models.
 #[derive(Debug)]
 pub(super) struct BedrockInvoke;
 
@@ -57,19 +54,6 @@ const REASONS: [&str; 7] = [
 impl Dialect for BedrockInvoke {
     fn name(&self) -> &'static str {
         "bedrock.invoke"
-    }
-
-    /// Those of [`BedrockConverse`].
-    fn providers(&self) -> &'static [Provider] {
-        &[]
-    }
-
-    fn hosts(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn study(&self) -> Option<&'static StudyAccess> {
-        None
     }
 
     fn paths(&self) -> &'static [&'static str] {
@@ -155,11 +139,6 @@ impl Dialect for BedrockInvoke {
     fn ending(&self, reply: &Value, has_end: bool) -> Ending {
         let failed = bedrock_converse::failure(reply);
         Ending::or(failed, || Ending::by_mark(has_end, "the metrics of its invocation"))
-    }
-
-    /// Its replies are those of other APIs, or of single models.
-    fn reply_name(&self, _: &Map<String, Value>, _: Option<&Value>) -> Option<&'static str> {
-        None
     }
 
     fn answer(&self, mut reply: Value) -> Result<Response, NotRead> {

@@ -8,14 +8,12 @@ use super::conversation::{Conversation, MessageParts, call, list, text_of};
 use super::dialect::{Dialect, NotRead, Problem};
 use super::ending::{Ending, error_in, failed_as};
 use super::ids;
-use super::provider::Provider;
 use super::reply_parts::{TokenCounts, answer_of, append, kind_of};
-use super::study::StudyAccess;
 use crate::members::Members;
 use crate::model::Response;
 use crate::prompt::Api;
 
-/// The Chat API.
+/// The Chat API. Its SDK is caught in process, or intercepted.
 #[derive(Debug)]
 pub(super) struct CohereChat;
 
@@ -27,17 +25,8 @@ impl Dialect for CohereChat {
         "cohere.chat"
     }
 
-    /// Its SDK is caught in process, or intercepted.
-    fn providers(&self) -> &'static [Provider] {
-        &[]
-    }
-
     fn hosts(&self) -> &'static [&'static str] {
         &["api.cohere.com", "api.cohere.ai"]
-    }
-
-    fn study(&self) -> Option<&'static StudyAccess> {
-        None
     }
 
     fn paths(&self) -> &'static [&'static str] {

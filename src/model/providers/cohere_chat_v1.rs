@@ -6,9 +6,7 @@ use serde_json::{Map, Value, json};
 use super::conversation::{Conversation, MessageParts, call, function, list};
 use super::dialect::{Dialect, NotRead, Problem};
 use super::ending::{Ending, error_in, failed_as};
-use super::provider::Provider;
 use super::reply_parts::{TokenCounts, answer_of, append, tool_call};
-use super::study::StudyAccess;
 use crate::members::Members;
 use crate::model::Response;
 use crate::prompt::Api;
@@ -30,19 +28,6 @@ const TYPES: [(&str, &str); 6] = [
 impl Dialect for CohereChatV1 {
     fn name(&self) -> &'static str {
         "cohere.chat_v1"
-    }
-
-    fn providers(&self) -> &'static [Provider] {
-        &[]
-    }
-
-    /// Those of [`CohereChat`](super::cohere_chat::CohereChat).
-    fn hosts(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn study(&self) -> Option<&'static StudyAccess> {
-        None
     }
 
     fn paths(&self) -> &'static [&'static str] {

@@ -2,11 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::conversation::Conversation;
 use super::dialect::{Dialect, NotRead, Problem};
 use super::ending::Ending;
-use super::provider::Provider;
-use super::study::StudyAccess;
 use super::vectors;
 use crate::model::Response;
 use crate::prompt::Api;
@@ -18,19 +15,6 @@ pub(super) struct CohereEmbed;
 impl Dialect for CohereEmbed {
     fn name(&self) -> &'static str {
         "cohere.embed"
-    }
-
-    fn providers(&self) -> &'static [Provider] {
-        &[]
-    }
-
-    /// Those of [`CohereChat`](super::cohere_chat::CohereChat).
-    fn hosts(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn study(&self) -> Option<&'static StudyAccess> {
-        None
     }
 
     fn paths(&self) -> &'static [&'static str] {
@@ -48,16 +32,6 @@ impl Dialect for CohereEmbed {
             prompt.insert("texts".to_owned(), texts);
         }
         prompt
-    }
-
-    fn converse(&self, _body: &Map<String, Value>, _: &[Value], _chat: &mut Conversation) {}
-
-    fn is_last(&self, _data: &str) -> bool {
-        false
-    }
-
-    fn assemble(&self, _events: &[Value]) -> Value {
-        Value::Null
     }
 
     /// It has no streams, and no error under a good status.

@@ -9,6 +9,7 @@ use super::conversation::Conversation;
 use super::ending::Ending;
 use super::fault::ReaderFault;
 use super::provider::Provider;
+use super::reply_parts::openai_error;
 use super::study::StudyAccess;
 use super::url_fields::UrlFields;
 use crate::model::{ExchangeResponseError, Response};
@@ -26,14 +27,20 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     }
 
     /// Its providers: their names, their addresses, and what their SDKs read from the environment. The
-    /// names of all providers are different.
-    fn providers(&self) -> &'static [Provider];
+    /// names of all providers are different. None if another API has them.
+    fn providers(&self) -> &'static [Provider] {
+        &[]
+    }
 
     /// The hosts at which it is served, besides those of its providers; `*` stands for any text that is not empty.
-    fn hosts(&self) -> &'static [&'static str];
+    fn hosts(&self) -> &'static [&'static str] {
+        &[]
+    }
 
     /// How a study asks it; `None` if studies cannot.
-    fn study(&self) -> Option<&'static StudyAccess>;
+    fn study(&self) -> Option<&'static StudyAccess> {
+        None
+    }
 
     /// The ends of the paths, below an upstream, to which requests of this API are posted; `*` stands for any text that
     /// is not empty.
@@ -106,15 +113,17 @@ pub trait Dialect: Send + Sync + fmt::Debug {
 
     /// Adds the conversation of a request, as it is stored, to an empty one; nothing if the API has none.
     /// `messages` is the conversation in `body`.
-    fn converse(&self, body: &Map<String, Value>, messages: &[Value], chat: &mut Conversation);
+    fn converse(&self, _body: &Map<String, Value>, _messages: &[Value], _chat: &mut Conversation) {}
 
     /// The reply in a body that is not JSON, if the API sends such.
     fn of_bytes(&self, _body: &[u8]) -> Option<Value> {
         None
     }
 
-    /// Whether this is the data of the event that ends a stream: its mark, or an error.
-    fn is_last(&self, data: &str) -> bool;
+    /// Whether this is the data of the event that ends a stream: its mark, or an error. Never, if it has no streams.
+    fn is_last(&self, _data: &str) -> bool {
+        false
+    }
 
     /// Whether a body that is a list has the pieces of a reply, as if they were the events of a stream.
     fn streams_lists(&self) -> bool {
@@ -122,19 +131,23 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     }
 
     /// The reply that a stream's events amount to, as if it had not been streamed.
-    fn assemble(&self, events: &[Value]) -> Value;
+    fn assemble(&self, _events: &[Value]) -> Value {
+        Value::Null
+    }
 
     /// How a reply ended. `has_end` says whether it is whole by itself, not being a stream, or has the event
     /// that ends a stream ([`is_last`](Self::is_last)).
     fn ending(&self, reply: &Value, has_end: bool) -> Ending;
 
     /// The name of the API for people, if an object is a whole reply of it. `fields` are those besides
-    /// `content`.
+    /// `content`. `None` if its replies cannot be told from others.
     fn reply_name(
         &self,
-        fields: &Map<String, Value>,
-        content: Option<&Value>,
-    ) -> Option<&'static str>;
+        _fields: &Map<String, Value>,
+        _content: Option<&Value>,
+    ) -> Option<&'static str> {
+        None
+    }
 
     /// Whether a whole reply can be pasted as the `response` of an exchanges file.
     fn is_pasted(&self) -> bool {
@@ -147,8 +160,10 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// [`NotRead`] if it has none.
     fn answer(&self, reply: Value) -> Result<Response, NotRead>;
 
-    /// The body of an error.
-    fn error(&self, problem: &Problem<'_>) -> Value;
+    /// The body of an error, in OpenAI's words unless the API has its own.
+    fn error(&self, problem: &Problem<'_>) -> Value {
+        openai_error(problem)
+    }
 }
 
 /// Why a reply is not read. Its bytes are kept all the same.

@@ -3,11 +3,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::conversation::Conversation;
 use super::dialect::{Dialect, NotRead, Problem};
 use super::ending::{Ending, error_in};
-use super::provider::Provider;
-use super::study::StudyAccess;
 use super::vectors;
 use crate::model::Response;
 use crate::prompt::Api;
@@ -23,19 +20,6 @@ const INPUTS: [(&str, &str); 3] =
 impl Dialect for GeminiEmbed {
     fn name(&self) -> &'static str {
         "gemini.embed"
-    }
-
-    /// Those of [`Gemini`](super::gemini::Gemini).
-    fn providers(&self) -> &'static [Provider] {
-        &[]
-    }
-
-    fn hosts(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn study(&self) -> Option<&'static StudyAccess> {
-        None
     }
 
     fn paths(&self) -> &'static [&'static str] {
@@ -61,16 +45,6 @@ impl Dialect for GeminiEmbed {
             prompt.insert(name.to_owned(), input);
         }
         prompt
-    }
-
-    fn converse(&self, _body: &Map<String, Value>, _: &[Value], _chat: &mut Conversation) {}
-
-    fn is_last(&self, _data: &str) -> bool {
-        false
-    }
-
-    fn assemble(&self, _events: &[Value]) -> Value {
-        Value::Null
     }
 
     fn ending(&self, reply: &Value, _has_end: bool) -> Ending {

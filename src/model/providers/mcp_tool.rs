@@ -3,12 +3,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::conversation::Conversation;
 use super::dialect::{Dialect, NotRead, Problem};
 use super::ending::Ending;
-use super::provider::Provider;
 use super::reply_parts::answer_of;
-use super::study::StudyAccess;
 use crate::model::Response;
 use crate::prompt::Api;
 
@@ -34,18 +31,6 @@ pub(super) fn is_call(body: &Map<String, Value>) -> bool {
 impl Dialect for McpTool {
     fn name(&self) -> &'static str {
         "mcp.tool"
-    }
-
-    fn providers(&self) -> &'static [Provider] {
-        &[]
-    }
-
-    fn hosts(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn study(&self) -> Option<&'static StudyAccess> {
-        None
     }
 
     fn paths(&self) -> &'static [&'static str] {
@@ -85,12 +70,6 @@ impl Dialect for McpTool {
         body
     }
 
-    fn converse(&self, _body: &Map<String, Value>, _: &[Value], _chat: &mut Conversation) {}
-
-    fn is_last(&self, _data: &str) -> bool {
-        false
-    }
-
     /// The answer to the call; what a server says besides, such as its progress, comes before it.
     fn assemble(&self, events: &[Value]) -> Value {
         let is_answer = |event: &&Value| event.get("result").or(event.get("error")).is_some();
@@ -100,10 +79,6 @@ impl Dialect for McpTool {
     /// A tool that failed has said so: its answer is what the program gets again.
     fn ending(&self, _reply: &Value, _has_end: bool) -> Ending {
         Ending::Answered
-    }
-
-    fn reply_name(&self, _: &Map<String, Value>, _: Option<&Value>) -> Option<&'static str> {
-        None
     }
 
     /// The text is that of the result's content; JSON if it has anything else.

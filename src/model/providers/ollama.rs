@@ -8,7 +8,6 @@ use super::ending::{Ending, error_in};
 use super::ids;
 use super::provider::{Provider, RecordedBase};
 use super::reply_parts::{TokenCounts, answer_of, append, tool_call};
-use super::study::StudyAccess;
 use crate::members::Members;
 use crate::model::Response;
 use crate::prompt::Api;
@@ -21,7 +20,7 @@ const PROVIDERS: &[Provider] = &[Provider {
     ..Provider::new("ollama")
 }];
 
-/// Ollama's own API.
+/// Ollama's own API. It is served on machines of one's own, and studies ask it in OpenAI's words.
 #[derive(Debug)]
 pub(super) struct Ollama;
 
@@ -32,16 +31,6 @@ impl Dialect for Ollama {
 
     fn providers(&self) -> &'static [Provider] {
         PROVIDERS
-    }
-
-    /// It is served on machines of one's own.
-    fn hosts(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    /// Studies ask it in OpenAI's words.
-    fn study(&self) -> Option<&'static StudyAccess> {
-        None
     }
 
     fn paths(&self) -> &'static [&'static str] {

@@ -4,36 +4,20 @@
 
 use serde_json::{Map, Value, json};
 
-use super::conversation::Conversation;
-use super::dialect::{Dialect, NotRead, Problem};
+use super::dialect::{Dialect, NotRead};
 use super::ending::{Ending, error_in};
-use super::provider::Provider;
-use super::reply_parts::{TokenCounts, answer_of, append, kind_of, openai_error};
-use super::study::StudyAccess;
+use super::reply_parts::{TokenCounts, answer_of, append, kind_of};
 use crate::members::Members;
 use crate::model::Response;
 use crate::prompt::Api;
 
-/// Audio.
+/// Audio. A reply is not recognised by itself: an object with a text may be anything.
 #[derive(Debug)]
 pub(super) struct OpenAiAudio;
 
 impl Dialect for OpenAiAudio {
     fn name(&self) -> &'static str {
         "openai.audio"
-    }
-
-    /// Those of [`OpenAiChat`](super::openai_chat::OpenAiChat).
-    fn providers(&self) -> &'static [Provider] {
-        &[]
-    }
-
-    fn hosts(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn study(&self) -> Option<&'static StudyAccess> {
-        None
     }
 
     fn paths(&self) -> &'static [&'static str] {
@@ -69,8 +53,6 @@ impl Dialect for OpenAiAudio {
         }
         prompt
     }
-
-    fn converse(&self, _body: &Map<String, Value>, _: &[Value], _chat: &mut Conversation) {}
 
     /// Transcriptions may be texts, and speech is sound.
     fn of_bytes(&self, body: &[u8]) -> Option<Value> {
@@ -120,11 +102,6 @@ impl Dialect for OpenAiAudio {
         Ending::or(error_in(&reply["error"]), || Ending::by_mark(has_end, "an event that is done"))
     }
 
-    /// An object with a text may be anything.
-    fn reply_name(&self, _: &Map<String, Value>, _: Option<&Value>) -> Option<&'static str> {
-        None
-    }
-
     fn answer(&self, reply: Value) -> Result<Response, NotRead> {
         let (text, audio) = (reply["text"].as_str(), &reply["audio"]);
         if text.is_none() && audio.is_null() {
@@ -138,10 +115,6 @@ impl Dialect for OpenAiAudio {
         };
         answer_of(json!({"content": text.unwrap_or(""), "audio": audio, "usage": counts.json(),
             "logprobs": reply["logprobs"]}))
-    }
-
-    fn error(&self, problem: &Problem<'_>) -> Value {
-        openai_error(problem)
     }
 }
 

@@ -6,12 +6,11 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::conversation::{Conversation, list, text_of};
-use super::dialect::{Dialect, NotRead, PlainAddress, Problem};
+use super::dialect::{Dialect, NotRead, PlainAddress};
 use super::ending::{Ending, error_in, failed_as};
 use super::ids;
 use super::openai_chat_stream::StreamChoice;
 use super::provider::{Provider, RecordedBase, VersionPlace};
-use super::reply_parts::openai_error;
 use super::study::{BatchApi, ModelList, StudyAccess};
 use crate::members::Members;
 use crate::model::choices::CompletionChoice;
@@ -291,10 +290,6 @@ impl Dialect for OpenAiChat {
         let mut response = completion(&reply).map_err(ExchangeResponseError::Pasted)?;
         keep_exact(&mut response.extra);
         Ok(response)
-    }
-
-    fn error(&self, problem: &Problem<'_>) -> Value {
-        openai_error(problem)
     }
 }
 

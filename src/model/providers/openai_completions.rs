@@ -5,36 +5,20 @@
 use serde_json::{Map, Value, json};
 
 use super::conversation::Conversation;
-use super::dialect::{Dialect, NotRead, Problem};
+use super::dialect::{Dialect, NotRead};
 use super::ending::Ending;
 use super::openai_chat::OpenAiChat;
-use super::provider::Provider;
-use super::reply_parts::openai_error;
-use super::study::StudyAccess;
 use crate::members::Members;
 use crate::model::Response;
 use crate::prompt::Api;
 
-/// Completions.
+/// Completions. A reply is not recognised by itself: one of a chat has its field.
 #[derive(Debug)]
 pub(super) struct OpenAiCompletions;
 
 impl Dialect for OpenAiCompletions {
     fn name(&self) -> &'static str {
         "openai.completions"
-    }
-
-    /// Those of [`OpenAiChat`].
-    fn providers(&self) -> &'static [Provider] {
-        &[]
-    }
-
-    fn hosts(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn study(&self) -> Option<&'static StudyAccess> {
-        None
     }
 
     fn paths(&self) -> &'static [&'static str] {
@@ -95,20 +79,11 @@ impl Dialect for OpenAiCompletions {
         OpenAiChat.ending(reply, has_end || reply["value"].is_string())
     }
 
-    /// A reply of a chat has its field.
-    fn reply_name(&self, _: &Map<String, Value>, _: Option<&Value>) -> Option<&'static str> {
-        None
-    }
-
     fn answer(&self, reply: Value) -> Result<Response, NotRead> {
         match reply["value"].as_str() {
             Some(text) => Ok(Response::text(text)),
             None => OpenAiChat.answer(as_chat(reply, "message")),
         }
-    }
-
-    fn error(&self, problem: &Problem<'_>) -> Value {
-        openai_error(problem)
     }
 }
 

@@ -3,40 +3,21 @@
 use data_encoding::BASE64;
 use serde_json::{Map, Value};
 
-use super::conversation::Conversation;
-use super::dialect::{Dialect, NotRead, PlainAddress, Problem};
+use super::dialect::{Dialect, NotRead, PlainAddress};
 use super::ending::{Ending, error_in};
 use super::openai_chat::{OPENAI, add_whole};
-use super::provider::Provider;
-use super::reply_parts::openai_error;
-use super::study::StudyAccess;
 use super::vectors;
 use crate::model::parts::{CHOICE, add_rest, leave_out, rest};
 use crate::model::{Content, Failure, Response, Usage, keep_exact};
 use crate::prompt::Api;
 
-/// Embeddings.
-
+/// Embeddings, which studies ask for together with chat completions.
 #[derive(Debug)]
 pub(super) struct OpenAiEmbeddings;
 
 impl Dialect for OpenAiEmbeddings {
     fn name(&self) -> &'static str {
         "openai.embeddings"
-    }
-
-    /// Those of [`OpenAiChat`](super::openai_chat::OpenAiChat).
-    fn providers(&self) -> &'static [Provider] {
-        &[]
-    }
-
-    fn hosts(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    /// Asked together with chat completions.
-    fn study(&self) -> Option<&'static StudyAccess> {
-        None
     }
 
     fn plain(&self) -> Option<PlainAddress> {
@@ -49,16 +30,6 @@ impl Dialect for OpenAiEmbeddings {
 
     fn prompt(&self, body: Map<String, Value>) -> Option<(Api, Map<String, Value>)> {
         body.contains_key("input").then_some((Api::Embedding, body))
-    }
-
-    fn converse(&self, _body: &Map<String, Value>, _: &[Value], _chat: &mut Conversation) {}
-
-    fn is_last(&self, _data: &str) -> bool {
-        false
-    }
-
-    fn assemble(&self, _events: &[Value]) -> Value {
-        Value::Null
     }
 
     fn ending(&self, reply: &Value, _has_end: bool) -> Ending {
@@ -79,10 +50,6 @@ impl Dialect for OpenAiEmbeddings {
             true => vectors::of_reply(&reply),
             false => Err(NotRead::OtherForm(reply)),
         }
-    }
-
-    fn error(&self, problem: &Problem<'_>) -> Value {
-        openai_error(problem)
     }
 }
 

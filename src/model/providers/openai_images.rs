@@ -3,37 +3,21 @@
 
 use serde_json::{Map, Value, json};
 
-use super::conversation::Conversation;
-use super::dialect::{Dialect, NotRead, Problem};
+use super::dialect::{Dialect, NotRead};
 use super::ending::{Ending, error_in};
-use super::provider::Provider;
-use super::reply_parts::{TokenCounts, answer_of, kind_of, openai_error};
-use super::study::StudyAccess;
+use super::reply_parts::{TokenCounts, answer_of, kind_of};
 use super::url_fields::UrlFields;
 use crate::members::Members;
 use crate::model::Response;
 use crate::prompt::Api;
 
-/// Images.
+/// Images. A reply is not recognised by itself: a list of data may also be of embeddings.
 #[derive(Debug)]
 pub(super) struct OpenAiImages;
 
 impl Dialect for OpenAiImages {
     fn name(&self) -> &'static str {
         "openai.images"
-    }
-
-    /// Those of [`OpenAiChat`](super::openai_chat::OpenAiChat).
-    fn providers(&self) -> &'static [Provider] {
-        &[]
-    }
-
-    fn hosts(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn study(&self) -> Option<&'static StudyAccess> {
-        None
     }
 
     fn paths(&self) -> &'static [&'static str] {
@@ -75,8 +59,6 @@ impl Dialect for OpenAiImages {
         prompt
     }
 
-    fn converse(&self, _body: &Map<String, Value>, _: &[Value], _chat: &mut Conversation) {}
-
     fn is_last(&self, data: &str) -> bool {
         kind_of(data).is_some_and(|kind| kind.ends_with(".completed") || kind == "error")
     }
@@ -101,11 +83,6 @@ impl Dialect for OpenAiImages {
         Ending::or(error_in(&reply["error"]), || Ending::by_mark(has_end, "a finished image"))
     }
 
-    /// A list of data may also be of embeddings, so that it is not recognised.
-    fn reply_name(&self, _: &Map<String, Value>, _: Option<&Value>) -> Option<&'static str> {
-        None
-    }
-
     fn answer(&self, reply: Value) -> Result<Response, NotRead> {
         let data = reply["data"].as_array().ok_or(NotRead::Missing("data"))?;
         let images: Vec<Value> = data.iter().map(image).collect();
@@ -116,10 +93,6 @@ impl Dialect for OpenAiImages {
             ..TokenCounts::default()
         };
         answer_of(json!({"content": "", "images": images, "usage": counts.json()}))
-    }
-
-    fn error(&self, problem: &Problem<'_>) -> Value {
-        openai_error(problem)
     }
 }
 

@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::conversation::{Conversation, MessageParts, call, function, list, text_of};
-use super::dialect::{Dialect, NotRead, Problem};
+use super::dialect::{Dialect, NotRead};
 use super::ending::{Ending, error_in, failed_as};
 use super::ids;
 use super::openai_chat::OPENAI;
-use super::provider::Provider;
-use super::reply_parts::{TokenCounts, answer_of, append, kind_of, openai_error, tool_call};
+use super::reply_parts::{TokenCounts, answer_of, append, kind_of, tool_call};
 use super::study::{BatchApi, Inexpressible, ModelList, PostedRequest, StudyAccess};
 use super::study_chat::{Chat, ChatSpeaker, object};
 use crate::members::Members;
@@ -40,15 +39,6 @@ const LAST: &[&str] = &["response.completed", "response.incomplete", "response.f
 impl Dialect for OpenAiResponses {
     fn name(&self) -> &'static str {
         "openai.responses"
-    }
-
-    /// Those of [`OpenAiChat`](super::openai_chat::OpenAiChat).
-    fn providers(&self) -> &'static [Provider] {
-        &[]
-    }
-
-    fn hosts(&self) -> &'static [&'static str] {
-        &[]
     }
 
     fn study(&self) -> Option<&'static StudyAccess> {
@@ -210,11 +200,9 @@ impl Dialect for OpenAiResponses {
         }
         for tool in list(body, "tools") {
             match tool["type"] == "function" {
-                true => chat.tools.push(function(
-                    &tool["name"],
-                    &tool["description"],
-                    &tool["parameters"],
-                )),
+                true => chat
+                    .tools
+                    .push(function(&tool["name"], &tool["description"], &tool["parameters"])),
                 false => chat.lost.push("a tool of the provider".to_owned()),
             }
         }
@@ -311,10 +299,6 @@ impl Dialect for OpenAiResponses {
             fields.set("tool_calls", calls.into());
         }
         answer_of(fields)
-    }
-
-    fn error(&self, problem: &Problem<'_>) -> Value {
-        openai_error(problem)
     }
 }
 
@@ -419,13 +403,7 @@ impl ItemPiece {
 fn translate(chat: &Map<String, Value>) -> Result<PostedRequest, Inexpressible> {
     let mut chat = Chat::new(chat)?;
     chat.without(&[
-        "frequency_penalty",
-        "logit_bias",
-        "logprobs",
-        "n",
-        "presence_penalty",
-        "seed",
-        "stop",
+        "frequency_penalty", "logit_bias", "logprobs", "n", "presence_penalty", "seed", "stop",
     ])?;
     let said = |kind: &str, texts: &[String]| {
         texts.iter().map(|text| json!({"type": kind, "text": text})).collect::<Vec<_>>()

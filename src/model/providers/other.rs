@@ -2,12 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::conversation::Conversation;
-use super::dialect::{Dialect, NotRead, Problem};
+use super::dialect::{Dialect, NotRead};
 use super::ending::Ending;
-use super::provider::Provider;
-use super::reply_parts::openai_error;
-use super::study::StudyAccess;
 use super::url_fields::UrlFields;
 use crate::model::Response;
 use crate::prompt::Api;
@@ -32,17 +28,8 @@ pub(super) const GRANTS: &[(&str, &[&str])] = &[
 ];
 
 const GRANT: &[&str] = &[
-    "access_token",
-    "actor_token",
-    "assertion",
-    "client_assertion",
-    "code",
-    "code_verifier",
-    "device_code",
-    "password",
-    "refresh_token",
-    "subject_token",
-    "token",
+    "access_token", "actor_token", "assertion", "client_assertion", "code", "code_verifier",
+    "device_code", "password", "refresh_token", "subject_token", "token",
 ];
 
 /// Which variables hold the keys of servers that speak an API of another provider (their documentation).
@@ -70,17 +57,9 @@ impl Dialect for Other {
         "http"
     }
 
-    fn providers(&self) -> &'static [Provider] {
-        &[]
-    }
-
     /// Those of APIs without a file.
     fn hosts(&self) -> &'static [&'static str] {
         &["api-inference.huggingface.co", "api.replicate.com"]
-    }
-
-    fn study(&self) -> Option<&'static StudyAccess> {
-        None
     }
 
     /// All; and those that look like requests for texts on Vertex, but count tokens (Anthropic) or read documents (Mistral).
@@ -154,31 +133,13 @@ impl Dialect for Other {
         Some((Api::Chat, body))
     }
 
-    fn converse(&self, _body: &Map<String, Value>, _: &[Value], _chat: &mut Conversation) {}
-
-    fn is_last(&self, _data: &str) -> bool {
-        false
-    }
-
-    fn assemble(&self, _events: &[Value]) -> Value {
-        Value::Null
-    }
-
     /// An unknown reply is not called failed.
     fn ending(&self, _reply: &Value, _has_end: bool) -> Ending {
         Ending::Answered
     }
 
-    fn reply_name(&self, _: &Map<String, Value>, _: Option<&Value>) -> Option<&'static str> {
-        None
-    }
-
     /// The whole body is its text, which the recorder has already.
     fn answer(&self, _reply: Value) -> Result<Response, NotRead> {
         Ok(Response::text(""))
-    }
-
-    fn error(&self, problem: &Problem<'_>) -> Value {
-        openai_error(problem)
     }
 }

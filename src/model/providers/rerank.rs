@@ -3,12 +3,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::conversation::Conversation;
 use super::dialect::{Dialect, NotRead, Problem};
 use super::ending::{Ending, error_in};
-use super::provider::Provider;
 use super::reply_parts::{TokenCounts, answer_of};
-use super::study::StudyAccess;
 use crate::members::Members;
 use crate::model::Response;
 use crate::prompt::Api;
@@ -22,16 +19,8 @@ impl Dialect for Rerank {
         "rerank"
     }
 
-    fn providers(&self) -> &'static [Provider] {
-        &[]
-    }
-
     fn hosts(&self) -> &'static [&'static str] {
         &["api.voyageai.com", "api.jina.ai"]
-    }
-
-    fn study(&self) -> Option<&'static StudyAccess> {
-        None
     }
 
     fn paths(&self) -> &'static [&'static str] {
@@ -53,16 +42,6 @@ impl Dialect for Rerank {
             prompt.insert("query".to_owned(), messages.take_at("/0/content"));
         }
         prompt
-    }
-
-    fn converse(&self, _body: &Map<String, Value>, _: &[Value], _chat: &mut Conversation) {}
-
-    fn is_last(&self, _data: &str) -> bool {
-        false
-    }
-
-    fn assemble(&self, _events: &[Value]) -> Value {
-        Value::Null
     }
 
     fn ending(&self, reply: &Value, _has_end: bool) -> Ending {

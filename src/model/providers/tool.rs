@@ -2,12 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::conversation::Conversation;
-use super::dialect::{Dialect, NotRead, PlainAddress, Problem};
+use super::dialect::{Dialect, NotRead, PlainAddress};
 use super::ending::Ending;
-use super::provider::Provider;
-use super::reply_parts::{answer_of, openai_error};
-use super::study::StudyAccess;
+use super::reply_parts::answer_of;
 use crate::model::Response;
 use crate::prompt::Api;
 
@@ -22,18 +19,6 @@ pub(super) struct Tool;
 impl Dialect for Tool {
     fn name(&self) -> &'static str {
         "tool"
-    }
-
-    fn providers(&self) -> &'static [Provider] {
-        &[]
-    }
-
-    fn hosts(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn study(&self) -> Option<&'static StudyAccess> {
-        None
     }
 
     fn paths(&self) -> &'static [&'static str] {
@@ -66,34 +51,16 @@ impl Dialect for Tool {
         false
     }
 
-    fn converse(&self, _body: &Map<String, Value>, _: &[Value], _chat: &mut Conversation) {}
-
-    fn is_last(&self, _data: &str) -> bool {
-        false
-    }
-
-    fn assemble(&self, _events: &[Value]) -> Value {
-        Value::Null
-    }
-
     /// A tool that raises an error says so by its status.
     fn ending(&self, _reply: &Value, _has_end: bool) -> Ending {
         Ending::Answered
     }
 
-    fn reply_name(&self, _: &Map<String, Value>, _: Option<&Value>) -> Option<&'static str> {
-        None
-    }
-
-    /// The text is the result; JSON if it is no text. The id of the call is that of the answer, so that facts can name it.
+    /// The text is the result; JSON if it is no text.
     fn answer(&self, reply: Value) -> Result<Response, NotRead> {
         let Some(result) = reply.get("result") else { return Err(NotRead::Missing("result")) };
         let text = result.as_str().map_or_else(|| result.to_string(), str::to_owned);
-        answer_of(json!({"content": text, "id": reply["id"]}))
-    }
-
-    fn error(&self, problem: &Problem<'_>) -> Value {
-        openai_error(problem)
+        answer_of(json!({"content": text}))
     }
 }
 
@@ -106,8 +73,8 @@ mod tests {
         for (result, due) in
             [(json!("rain"), "rain"), (json!({"mm": 3}), r#"{"mm":3}"#), (json!(null), "null")]
         {
-            let answer = Tool.answer(json!({"id": "call_1", "result": result})).unwrap();
-            assert_eq!((answer.content.text(), answer.id.as_deref()), (due, Some("call_1")));
+            let answer = Tool.answer(json!({"result": result})).unwrap();
+            assert_eq!(answer.content.text(), due);
         }
         assert_eq!(Tool.answer(json!({})).unwrap_err().to_string(), "it has no result");
     }

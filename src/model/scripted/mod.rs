@@ -16,8 +16,7 @@ mod load;
 mod miss;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::{Mutex, PoisonError};
 
 use futures::future::BoxFuture;
 

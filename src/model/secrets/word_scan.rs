@@ -12,17 +12,7 @@ const DELIMITERS: &str = "'\"`;,&|()<>{}\\";
 
 /// The values under a name that is only declared, or empty.
 const NO_VALUES: &[&str] = &[
-    "str",
-    "string",
-    "String",
-    "None",
-    "null",
-    "nil",
-    "undefined",
-    "true",
-    "false",
-    "True",
-    "False",
+    "str", "string", "String", "None", "null", "nil", "undefined", "true", "false", "True", "False",
 ];
 
 /// The names of the field that has the value of what another field names.

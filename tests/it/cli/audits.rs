@@ -187,6 +187,37 @@ fn equal_answers_in_a_dialogue_are_distinguished() {
 }
 
 #[test]
+fn a_fact_is_followed_by_its_causes_and_says_what_else_it_rests_on() {
+    let place = executed_again();
+    let log = open(&place.path("retold.db"));
+    let run = log.reader().unwrap().runs().unwrap()[0].run;
+    let facts = events(log.reader().unwrap().as_mut(), run).into_iter().filter_map(|stored| {
+        let Event::Occurred(fact) = stored.event().unwrap() else { return None };
+        Some((stored.seq, fact.causes))
+    });
+    let (caused, uncaused): (Vec<_>, Vec<_>) =
+        facts.partition(|(_, causes): &(Seq, Vec<Seq>)| !causes.is_empty());
+    let (seq, causes) = caused.iter().max_by_key(|(_, causes)| causes.len()).unwrap();
+    assert!(causes.len() > 1);
+    let (audit, code) = place.json(&format!("audit latest {seq}"));
+    assert_eq!((code, audit["decision"]["seq"].as_u64()), (0, Some(causes[0].0)));
+    let named = |it: &&Value| it["seq"] == seq.0;
+    let fact = audit["facts"].as_array().unwrap().iter().find(named).unwrap();
+    let also = fact["also_rests_on"].as_array().unwrap();
+    let decided: Vec<_> = also.iter().map(|it| it["decision"]["seq"].as_u64().unwrap()).collect();
+    assert_eq!(decided, causes[1..].iter().map(|cause| cause.0).collect::<Vec<_>>());
+    let text = place.ok(&format!("audit latest {seq}"));
+    assert!(text.contains("\nit also rests on\n"), "{text}");
+    let said = place.run(&format!("audit latest {}", uncaused[0].0));
+    assert_eq!(said.code, 2);
+    assert!(
+        said.err.contains("rests on no answer, so there is no prompt behind it"),
+        "{}",
+        said.err
+    );
+}
+
+#[test]
 fn the_parts_of_a_call_may_come_in_any_order_if_that_names_one() {
     let place = executed_again();
     let call = |args: &str| place.json(&format!("audit latest {args}")).0["call"].clone();

@@ -158,11 +158,7 @@ const COUNTS: [(&str, &str, &[&str]); 5] = [
         "public_goods_small",
         "config/",
         &[
-            "games",
-            "group_size",
-            "game_length",
-            "max_parse_retries",
-            "max_message_chars",
+            "games", "group_size", "game_length", "max_parse_retries", "max_message_chars",
             "endowment",
         ],
     ),

@@ -7,26 +7,13 @@ use crate::support::cli::Place;
 use crate::support::forged::with_settings;
 
 const RUN: &[&str] = &[
-    "run",
-    "experiment",
-    "outcome",
-    "exchanges",
-    "model_calls",
-    "decisions",
-    "outcome_digest",
+    "run", "experiment", "outcome", "exchanges", "model_calls", "decisions", "outcome_digest",
     "seconds",
 ];
 const REPLAY: &[&str] =
     &["run", "identical", "exchanges", "model_calls", "outcome_digest", "divergence", "seconds"];
 const CHECK: &[&str] = &[
-    "run",
-    "parser_from",
-    "parser_to",
-    "decisions",
-    "flips",
-    "changed",
-    "flipped",
-    "altered",
+    "run", "parser_from", "parser_to", "decisions", "flips", "changed", "flipped", "altered",
     "by_method",
 ];
 const VERIFY: &[&str] = &["run", "ok", "events", "head", "problem"];

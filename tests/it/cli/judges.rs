@@ -188,18 +188,8 @@ fn what_a_judge_needs_is_said_with_its_place() {
         place.write(file, POLITE.replace(from, to));
     }
     let files = [
-        "none",
-        "both",
-        "template",
-        "variable",
-        "samples",
-        "calls",
-        "rule",
-        "judges",
-        "pairs",
-        "first",
-        "strategies",
-        "missing",
+        "none", "both", "template", "variable", "samples", "calls", "rule", "judges", "pairs",
+        "first", "strategies", "missing",
     ];
     let mut commands =
         files.map(|file| format!("score judge latest --config {file}.yaml")).to_vec();

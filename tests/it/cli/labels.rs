@@ -167,21 +167,9 @@ fn a_file_of_labels_is_used_as_a_whole_or_not_at_all() {
         place.write(file, text);
     }
     let files = [
-        "stranger.csv",
-        "windows.csv",
-        "cells.csv",
-        "empty.csv",
-        "run.csv",
-        "sample.csv",
-        "twice.csv",
-        "mixed.csv",
-        "unknown.csv",
-        "nameless.csv",
-        "column.csv",
-        "number.csv",
-        "call.csv",
-        "keys.jsonl",
-        "missing.csv",
+        "stranger.csv", "windows.csv", "cells.csv", "empty.csv", "run.csv", "sample.csv",
+        "twice.csv", "mixed.csv", "unknown.csv", "nameless.csv", "column.csv", "number.csv",
+        "call.csv", "keys.jsonl", "missing.csv",
     ];
     let commands =
         files.map(|file| format!("score label {run} --by ada --values yes,no --from {file}"));

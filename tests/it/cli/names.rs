@@ -17,11 +17,7 @@ fn runs() {
     assert_said!(
         "names_runs",
         place.session(&[
-            "replay 00000000000",
-            "replay xyz",
-            "show xyz",
-            "run --resume none",
-            "log 00000000"
+            "replay 00000000000", "replay xyz", "show xyz", "run --resume none", "log 00000000"
         ])
     );
 }

@@ -40,6 +40,6 @@ fn named(origin: &Origin) -> Option<String> {
         }
         Origin::Fact { fact, .. } => Some(fact.event.to_string()),
         Origin::Question { .. } => None,
-        Origin::Other { .. } => panic!("{origin:?}"),
+        Origin::Draws { .. } | Origin::Other { .. } => panic!("{origin:?}"),
     }
 }

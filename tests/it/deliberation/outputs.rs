@@ -184,11 +184,7 @@ fn failures_are_in_every_file_and_counted_in_none() {
     for (row, participant) in rows.iter().zip(participants) {
         let said = |key: &str| participant[key].as_str().unwrap_or_default().to_owned();
         for key in [
-            "participant_id",
-            "condition",
-            "status",
-            "base_persona",
-            "initial_choice",
+            "participant_id", "condition", "status", "base_persona", "initial_choice",
             "error_message",
         ] {
             assert_eq!(row[key], said(key), "{key}");

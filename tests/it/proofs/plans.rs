@@ -66,13 +66,7 @@ impl Evidence {
     fn verify_plan(&self, recording: &str, seal: &str) -> Said {
         let certificate = self.authority.certificate().display().to_string();
         let args = [
-            "verify",
-            recording,
-            "--seal",
-            seal,
-            "--signer",
-            "mine.pub",
-            "--authority",
+            "verify", recording, "--seal", seal, "--signer", "mine.pub", "--authority",
             &certificate,
         ];
         self.place.with_path(&args)

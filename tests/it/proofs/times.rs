@@ -55,14 +55,7 @@ impl Authority {
             .current_dir(folder.path())
             .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"])
             .args([
-                "-nodes",
-                "-keyout",
-                "key",
-                "-out",
-                "certificate",
-                "-subj",
-                "/CN=Time",
-                "-days",
+                "-nodes", "-keyout", "key", "-out", "certificate", "-subj", "/CN=Time", "-days",
                 "2",
             ])
             .args(["-addext", "extendedKeyUsage=critical,timeStamping"])
@@ -119,13 +112,7 @@ fn answer(
                 .current_dir(folder)
                 .args(["ts", "-reply", "-config", "tsa.cnf", "-section", "here"])
                 .args([
-                    "-queryfile",
-                    "query",
-                    "-signer",
-                    "certificate",
-                    "-inkey",
-                    "key",
-                    "-out",
+                    "-queryfile", "query", "-signer", "certificate", "-inkey", "key", "-out",
                     "reply",
                 ])
                 .output()

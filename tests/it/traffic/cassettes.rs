@@ -244,21 +244,9 @@ fn what_is_wrong_with_a_cassette_is_said_with_its_place() {
     place.write("utf16.yaml", [b"interactions:\n- ".as_slice(), b"\xFF\xFE"].concat());
     let mut text = String::new();
     for name in [
-        "empty.yaml",
-        "list.yaml",
-        "broken.yaml",
-        "bomb.yaml",
-        "deep.yaml",
-        "no_uri.yaml",
-        "not_a_uri.yaml",
-        "status.yaml",
-        "no_status.yaml",
-        "body.yaml",
-        "base64.yaml",
-        "binary.yaml",
-        "old.yaml",
-        "cut.json",
-        "utf16.yaml",
+        "empty.yaml", "list.yaml", "broken.yaml", "bomb.yaml", "deep.yaml", "no_uri.yaml",
+        "not_a_uri.yaml", "status.yaml", "no_status.yaml", "body.yaml", "base64.yaml",
+        "binary.yaml", "old.yaml", "cut.json", "utf16.yaml",
     ] {
         text += &said(&place, &format!("import {name}"));
     }

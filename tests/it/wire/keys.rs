@@ -32,21 +32,8 @@ const CARRIERS: &[(&str, &str, &str)] = &[
 
 /// How the server repeats it.
 const ECHOES: &[&str] = &[
-    "plain",
-    "error",
-    "json",
-    "nested",
-    "percent",
-    "html",
-    "upper",
-    "base64",
-    "base64url",
-    "hex",
-    "header",
-    "events",
-    "tokens",
-    "broken",
-    "text",
+    "plain", "error", "json", "nested", "percent", "html", "upper", "base64", "base64url", "hex",
+    "header", "events", "tokens", "broken", "text",
 ];
 
 /// A key of its own for each carrier, in which a piece of another would be seen.

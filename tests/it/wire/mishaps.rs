@@ -32,11 +32,7 @@ ask $GOOD_BASE_URL/chat/completions "$chat"
 
 /// The places in the replies of these APIs where the message is.
 const MESSAGES: [&str; 6] = [
-    "/error/message",
-    "/error/message",
-    "/error/message",
-    "/error/message",
-    "/error",
+    "/error/message", "/error/message", "/error/message", "/error/message", "/error",
     "/error/message",
 ];
 

@@ -41,7 +41,7 @@ mod random;
 mod redactions;
 mod reports;
 mod samples;
-
+mod tools;
 mod trouble;
 mod truths;
 mod upstream;

@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 
 use crate::error::{CliError, NAMES_DAMAGE, Status};
-use crate::gate;
 use crate::global::Global;
 use crate::output::Output;
 use crate::runs::program::next_command;
 use crate::select::{self, RunSelection};
-use crate::views;
+use crate::{gate, views};
 use retold::audit::Target;
 use retold::id::{CallPath, RunId};
 use retold::jsonl::{IfExists, JsonlWriter};

@@ -14,8 +14,8 @@ use crate::log_place::log_within;
 use crate::output::Output;
 use crate::runs::program::CLOSING;
 use crate::secret::new_secret;
-use crate::select;
 use crate::signal::Signals;
+use crate::{runtime, select};
 use retold_serve::{PageToken, Reach, Site, SiteServer, SiteSource};
 use retold_study::parser_file::ParserFile;
 
@@ -120,8 +120,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let site =
         Site::new(source, global.studies.clone(), prices, retold_archive::user_cache(), parsers);
     let site = Arc::new(site);
-    let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
+    let tokio = runtime::of_all_cores()?;
     let served = tokio.block_on(async {
         let cannot = |e: std::io::Error| {
             let why = match e.kind() {

@@ -29,11 +29,6 @@ impl From<LogError> for CliError {
                 let reach = log_place::unreachable(path);
                 (Status::Io, format!("{reach}; what was recorded so far is safe"))
             }
-            LogError::CannotCopy { .. } => (
-                Status::Io,
-                "nothing was copied: give the path of a new file in a folder that you can write to"
-                    .to_owned(),
-            ),
             LogError::NotOurs { path, .. } => (
                 Status::Io,
                 format!(

@@ -2,7 +2,8 @@
 
 use super::ModelArgs;
 use super::names::host;
-use crate::error::{CliError, Status};
+use crate::error::CliError;
+use crate::runtime;
 use retold::escaping::printable;
 use retold::model::Answerer;
 use retold::model::providers::is_known_host;
@@ -29,8 +30,7 @@ impl ModelArgs {
             return Ok(());
         }
         let models = studies.models(experiment, &settings.experiment).unwrap_or_default();
-        let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
+        let tokio = runtime::of_this_thread()?;
         for model in &models {
             let Some(others) = tokio.block_on(answerer.models_without(model)) else { continue };
             let (source, shown) = (printable(&source, 200), printable(model, 100));

@@ -14,9 +14,8 @@ use crate::global::Global;
 use crate::output::{Output, count_of, group_digits};
 use crate::select::SIMULATED;
 use retold::escaping::printable;
-use retold_deliberation::personas::pool;
 use retold_deliberation::personas::pool::{AddedPersonas, EnrichedPersona, Pool, PoolError};
-use retold_deliberation::personas::{PersonaCollection, gather};
+use retold_deliberation::personas::{PersonaCollection, gather, pool};
 
 /// Show the pool of enriched personas, or add those of earlier studies to it.
 ///

@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::Output;
+use crate::runtime;
 use crate::select::{self, RunSelection};
 use retold::id::{OutcomeDigest, RunId};
 use retold::log::Log;
@@ -27,7 +28,6 @@ pub(crate) fn abandon(name: &str, global: &Global, output: &Output) -> Result<St
 
 /// Records that a run is abandoned: it can never be resumed.
 pub(crate) fn end_run(log: &Log, run: RunId) -> Result<Option<OutcomeDigest>, CliError> {
-    let tokio = tokio::runtime::Builder::new_current_thread().build();
-    let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
+    let tokio = runtime::of_this_thread()?;
     Ok(tokio.block_on(retold::run::abandon(log, run))?)
 }

@@ -4,9 +4,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::future::BoxFuture;
 
-use crate::error::{CliError, Status};
+use crate::error::CliError;
 use crate::global::Global;
 use crate::run_id::new_run_id;
+use crate::runtime;
 use retold::event::RunStarted;
 use retold::log::{Log, MemoryBackend};
 use retold::model::{Ask, Failure, FailureKind, Model, ModelInfo, Response, ScriptedModel};
@@ -63,8 +64,7 @@ pub(crate) fn begin_a_run(
     let log = Log::new(Arc::new(MemoryBackend::new()));
     let mut setup = Setup::record(&log, new_run_id()?, &started.experiment, model.clone());
     setup.started = started.clone();
-    let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
+    let tokio = runtime::of_this_thread()?;
     tokio.block_on(execute(experiment.as_ref(), setup))?;
     let begun = model.begun.lock().unwrap_or_else(PoisonError::into_inner);
     match &begun.miss {

@@ -8,6 +8,7 @@ use crate::output::Output;
 use crate::runs::batches::{batch_error, batch_line};
 use crate::runs::pending::PendingRun;
 use crate::runs::session::StudyExecution;
+use crate::runtime;
 use retold::batch::BatchesOf;
 use retold::run::Signal;
 
@@ -26,8 +27,7 @@ pub(crate) fn cancel(pending: PendingRun, output: &Output) -> Result<Status, Cli
         plans: false,
         signal: &Signal::default(),
     };
-    let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
+    let tokio = runtime::of_this_thread()?;
     let cancelled = tokio.block_on(retold::batch::cancel(&of));
     let cancelled = cancelled.map_err(|error| batch_error(error, *run))?;
     if cancelled.is_empty() {

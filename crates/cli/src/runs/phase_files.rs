@@ -3,9 +3,8 @@
 //! The folder `outputs/NAME` is written completely or not at all, and an existing one is never written to. So the
 //! files that a run has before its end are beside it. When the folder is written, they are removed.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use crate::error::write_err;
 use retold::draft::Draft;

@@ -1,12 +1,10 @@
 //! A run that stopped because a server refuses something about every request: the commands to type, and the cleanup.
 
-use std::fmt::Display;
-
-use crate::again;
 use crate::error::{CliError, Status};
 use crate::runs::folder::OutputFolder;
 use crate::runs::live;
 use crate::runs::phase_files::PhaseFiles;
+use crate::{again, runtime};
 use retold::escaping::printable;
 use retold::id::RunId;
 use retold::log::Log;
@@ -78,14 +76,13 @@ pub(super) fn leave_nothing(
     if let Some(folder) = folder {
         live::remove(&folder.place());
     }
-    let no_runtime = |e: &dyn Display| CliError::new(Status::Io, format!("no runtime: {e}"));
     // Other runs of the command may go on in the runtime of this thread.
     std::thread::scope(|scope| {
         let ended = scope.spawn(|| {
-            let tokio = tokio::runtime::Builder::new_current_thread().build();
-            let tokio = tokio.map_err(|e| no_runtime(&e))?;
-            tokio.block_on(abandon(log, run)).map(drop).map_err(CliError::from)
+            let abandoned = runtime::of_this_thread()?.block_on(abandon(log, run));
+            abandoned.map(drop).map_err(CliError::from)
         });
-        ended.join().map_err(|_| no_runtime(&"its thread ended"))?
+        let failed = |_| CliError::new(Status::Io, "no runtime: its thread ended".to_owned());
+        ended.join().map_err(failed)?
     })
 }

@@ -20,6 +20,7 @@ use crate::runs::person::is_played;
 use crate::runs::settings::experiment_with;
 use crate::runs::so_far::Looks;
 use crate::runs::trace::{CostSoFar, Trace, TraceTo};
+use crate::runtime;
 use crate::signal::{wait_for_interrupt, wait_for_termination};
 use retold::batch::{BatchesOf, RunBatches, Settled};
 use retold::escaping::printable;
@@ -384,8 +385,7 @@ fn block_on<T>(
     notice: InterruptNotice,
     executions: impl Future<Output = T>,
 ) -> Result<T, CliError> {
-    let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
+    let tokio = runtime::of_this_thread()?;
     Ok(tokio.block_on(async {
         let watch = tokio::spawn(watch_interrupts(signal, longest, notice));
         let ended = executions.await;

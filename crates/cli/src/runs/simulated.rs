@@ -12,15 +12,11 @@ use crate::runs::person::with_person;
 use crate::runs::session::{self, StudyExecution};
 use crate::select::RunSelection;
 use retold::content::Content;
-use retold::id::Seq;
-use retold::log::{Log, MemoryBackend};
+use retold::log::{Log, MemoryBackend, RunEvents};
 use retold::model::{EMBEDDINGS_TOGETHER, Limits};
 use retold::run::{Finish, Mode};
 use retold_study::config::{ModelKind, Rates};
 use retold_study::study::Study;
-
-/// Events that are read at once.
-const BATCH: usize = 1024;
 
 /// A run with simulated answers.
 pub(crate) struct SimulatedRun {
@@ -86,17 +82,13 @@ pub(crate) fn simulate(
 impl SimulatedRun {
     fn new(selected: RunSelection) -> Result<Self, CliError> {
         let RunSelection { log, run } = &selected;
-        let (mut texts, mut vectors, mut after) = (0, 0_u64, Seq(0));
-        let mut reader = log.reader()?;
-        loop {
-            let read = reader.events(*run, after, BATCH)?;
-            let Some(last) = read.last() else { break };
-            after = last.seq;
-            for event in read.iter().filter(|event| event.is_received()) {
-                match event.content {
-                    Some(Content::Vector(_)) => vectors += 1,
-                    _ => texts += 1,
-                }
+        let (mut texts, mut vectors) = (0, 0_u64);
+        let (mut reader, mut events) = (log.reader()?, RunEvents::new(*run));
+        while let Some(event) = events.next(reader.as_mut())? {
+            match event.content {
+                _ if !event.is_received() => {}
+                Some(Content::Vector(_)) => vectors += 1,
+                _ => texts += 1,
             }
         }
         let requests = texts + vectors.div_ceil(EMBEDDINGS_TOGETHER as u64);

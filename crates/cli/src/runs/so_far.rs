@@ -10,6 +10,7 @@ use crate::global::Global;
 use crate::output::{Output, count_of, group_digits};
 use crate::progress::ProgressDisplay;
 use crate::runs::run_figures::{figures_error, rows_error};
+use crate::runtime;
 use crate::select::{self, RunSelection};
 use crate::views::run_figures;
 use retold::event::LookedAt;
@@ -128,8 +129,7 @@ pub(crate) fn look_at(name: &str, global: &Global, output: &Output) -> Result<St
         so_far = Some(read);
         Ok(event)
     };
-    let tokio = tokio::runtime::Builder::new_current_thread().build();
-    let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
+    let tokio = runtime::of_this_thread()?;
     let looked = tokio.block_on(record_look(&log, run, read))?;
     let Some(so_far) = so_far else { return Ok(Status::Fine) };
     if output.is_json() {

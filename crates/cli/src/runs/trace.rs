@@ -20,8 +20,7 @@ use retold::id::{RunId, Time};
 use retold::log::{Log, LogError};
 use retold::model::Prices;
 use retold::parse::Parsers;
-use retold::run::clock;
-use retold::run::{ExecutionResult, Finish, Journal, Mode, Progress, Stop, Update};
+use retold::run::{ExecutionResult, Finish, Journal, Mode, Progress, Stop, Update, clock};
 use retold::totals::{Totals, dollars};
 use retold_study::settings::ExperimentSettings;
 

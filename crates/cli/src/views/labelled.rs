@@ -14,11 +14,9 @@ use retold::decided::CallDecisions;
 use retold::escaping::{inert_lines, printable};
 use retold::event::{CLUSTERS, Event, Labels, PARTICIPANTS, ResponseDetails};
 use retold::id::{CallPath, RunId, Sample, Seq};
-use retold::log::{Index, LogError, Reader, each_event_at};
+use retold::log::{Index, LogError, Reader, RunEvents, each_event_at};
+use retold::model::providers::reasoning_text;
 use retold::parse::{ToolCall, WholeAnswer};
-
-/// Events in one read.
-const BATCH: usize = 1024;
 
 /// The most people that an error names.
 const MOST_NAMED: usize = 8;
@@ -47,6 +45,9 @@ struct LabelledCall {
     /// The role and the text of the last message of its prompt.
     asked: Option<(String, String)>,
     answer: Option<String>,
+    /// What the model thought, as far as its API says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning: Option<String>,
     /// The tools that the answer calls, with their arguments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     calls: Vec<String>,
@@ -114,15 +115,13 @@ fn each_question(
     run: RunId,
     mut read: impl FnMut(Seq, &Labels),
 ) -> Result<(), LogError> {
-    let mut after = Seq(0);
-    loop {
-        let events = reader.events(run, after, BATCH)?;
-        let Some(last) = events.last() else { return Ok(()) };
-        after = last.seq;
-        for question in events.iter().filter(|event| event.is_question()) {
-            read(question.seq, &question.labels().unwrap_or_default());
+    let mut events = RunEvents::new(run);
+    while let Some(event) = events.next(reader)? {
+        if event.is_question() {
+            read(event.seq, &event.labels().unwrap_or_default());
         }
     }
+    Ok(())
 }
 
 fn calls(
@@ -145,6 +144,7 @@ fn calls(
                 tool: None,
                 asked: None,
                 answer: None,
+                reasoning: None,
                 calls: Vec::new(),
                 failed: Vec::new(),
                 decisions: Vec::new(),
@@ -218,6 +218,7 @@ impl LabelledCalls {
 impl LabelledCall {
     fn note_answer(&mut self, content: &Content, details: &ResponseDetails) {
         self.answer = Some(content.text().to_owned());
+        self.reasoning = reasoning_text(&details.extra);
         let whole = WholeAnswer { extra: Some(&details.extra), ..WholeAnswer::text("") };
         let called = whole.tool_calls().map(|ToolCall { name, arguments, .. }| {
             let arguments = arguments.as_str().map_or_else(|| arguments.to_string(), str::to_owned);
@@ -239,6 +240,9 @@ impl LabelledCall {
         for failed in failed {
             let what = if self.tool.is_some() { "error" } else { "failed attempt" };
             let _ = writeln!(text, "  {what}: {}", printable(failed, 200));
+        }
+        if let Some(reasoning) = &self.reasoning {
+            let _ = writeln!(text, "  reasoning:\n{}", indented(reasoning));
         }
         match answer {
             // What it calls is the answer.

@@ -146,44 +146,26 @@ pub(crate) fn left_alone(out: &mut String, left: &SkippedAnswers) {
         not_chosen,
         choices: SkippedChoices { choices, answers: several, without, most: _ },
     } = left;
-    let answers = |n: u64| count_of(n, "answer");
-    if *by_others > 0 {
-        let others: Vec<&str> = others.iter().map(String::as_str).collect();
-        let _ =
-            writeln!(out, "left alone: {} decided by {}", answers(*by_others), others.join(", "));
-    }
-    if *undecided > 0 {
-        let _ = writeln!(out, "left alone: {} without a decision", answers(*undecided));
-    }
-    if *without_params > 0 {
-        let _ = writeln!(out, "left alone: {} without settings", answers(*without_params));
-    }
-    if *not_chosen > 0 {
-        let _ = writeln!(out, "left alone: {} that no parser is for", answers(*not_chosen));
-    }
-    if *embeddings > 0 {
-        let _ = writeln!(out, "left alone: {}", count_of(*embeddings, "embedding"));
-    }
-    if *choices > 0 {
-        let _ = writeln!(
-            out,
-            "left alone: {} of {}; --choice says which are parsed: first (the default), all, or the number of one",
-            count_of(*choices, "other choice"),
-            answers(*several)
-        );
-    }
-    if *without > 0 {
-        let _ = writeln!(
-            out,
-            "left alone: {} without the choice that --choice names",
-            answers(*without)
-        );
-    }
-    if *not_read > 0 {
-        let _ = writeln!(
-            out,
-            "left alone: {}, {NOT_READ}: their API is not described",
-            answers(*not_read)
-        );
+    let answers = |n: &u64| count_of(*n, "answer");
+    let others: Vec<&str> = others.iter().map(String::as_str).collect();
+    let all = [
+        (by_others, format!("{} decided by {}", answers(by_others), others.join(", "))),
+        (undecided, format!("{} without a decision", answers(undecided))),
+        (without_params, format!("{} without settings", answers(without_params))),
+        (not_chosen, format!("{} that no parser is for", answers(not_chosen))),
+        (embeddings, count_of(*embeddings, "embedding")),
+        (
+            choices,
+            format!(
+                "{} of {}; --choice says which are parsed: first (the default), all, or the number of one",
+                count_of(*choices, "other choice"),
+                answers(several)
+            ),
+        ),
+        (without, format!("{} without the choice that --choice names", answers(without))),
+        (not_read, format!("{}, {NOT_READ}: their API is not described", answers(not_read))),
+    ];
+    for (_, what) in all.iter().filter(|(count, _)| **count > 0) {
+        let _ = writeln!(out, "left alone: {what}");
     }
 }

@@ -7,7 +7,7 @@ use retold::decide::last_resort;
 use retold::decided::{
     DecidedQuestion, DecisionAbout, DecisionJoin, DecisionsSince, JoinedDecision,
 };
-use retold::event::{DecisionMade, Event, RequestSent};
+use retold::event::{DecisionMade, Event, RequestSent, StoredEvent};
 use retold::id::{CallPath, RunId, Sample, Seq};
 use retold::log::{LogError, Reader, RunEvents};
 use retold::parse::Parsers;
@@ -219,27 +219,13 @@ impl Observing<'_> {
                 }
                 Event::ResponseReceived(received) => {
                     let question = self.open.remove(received.request);
-                    let is_text = matches!(received.content, Content::Text(_));
-                    self.pass_on_answer(
-                        reader,
-                        stored.seq,
-                        question.filter(|_| is_text),
-                        lacks,
-                        each,
-                    )?;
+                    self.pass_on_answer(reader, &stored, question, lacks, each)?;
                 }
                 Event::AnswerReused(reused) => {
                     let question = self.open.remove(reused.request);
                     let shared = question.as_ref().filter(|_| reused.from_run == run);
                     self.shared.extend(shared.map(|it| (it.call.clone(), it.sample)));
-                    let is_text = matches!(reused.content, Content::Text(_));
-                    self.pass_on_answer(
-                        reader,
-                        stored.seq,
-                        question.filter(|_| is_text),
-                        lacks,
-                        each,
-                    )?;
+                    self.pass_on_answer(reader, &stored, question, lacks, each)?;
                 }
                 Event::Occurred(occurred) => {
                     if !self.unusable.is_empty() {
@@ -285,13 +271,14 @@ impl Observing<'_> {
     fn pass_on_answer(
         &mut self,
         reader: &mut dyn Reader,
-        seq: Seq,
+        answer: &StoredEvent,
         question: Option<DecidedQuestion>,
         lacks: Shortcomings,
         each: &mut Receive<'_>,
     ) -> Result<(), LogError> {
-        self.refused.extend((lacks.refused > 0).then_some(seq));
-        let Some(question) = question else { return Ok(()) };
+        self.refused.extend((lacks.refused > 0).then_some(answer.seq));
+        let is_text = matches!(answer.content, Some(Content::Text(_)));
+        let Some(question) = question.filter(|_| is_text) else { return Ok(()) };
         let is_shared = self.is_shared(&question);
         each(reader, Observation::Answer { question: &question, lacks, is_shared })
     }

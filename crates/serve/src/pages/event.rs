@@ -104,7 +104,10 @@ impl RunPageRequest<'_> {
         for seq in seqs.iter().take(50) {
             if let Ok(stored) = self.event(*seq) {
                 let row = row(run, &stored, None);
-                let text = format!("{} {seq}", row.label);
+                let text = match stored.event() {
+                    Ok(Event::RunStarted(_)) => "the draws of the run".to_owned(),
+                    _ => format!("{} {seq}", row.label),
+                };
                 causes.push(Cause { seq: seq.0, href: row.href, text });
             }
         }

@@ -2,6 +2,7 @@
 
 mod accepted;
 mod agreement;
+mod answer_parts;
 mod check;
 pub(crate) mod compare;
 mod csv_file;

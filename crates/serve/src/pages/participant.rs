@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use retold::event::{CLUSTERS, Event, PARTICIPANTS};
+use retold::event::{AnswerReused, CLUSTERS, Event, PARTICIPANTS, ResponseReceived};
 use retold::id::{CallPath, Seq};
 use retold::log::{EventFilter, LogError, each_event_at};
 use serde::Serialize;
 
 use super::accepted::AcceptedView;
+use super::answer_parts::{AnswerParts, cut};
 use super::row::{ListedEvent, row};
 use super::{PageReply, RunPageRequest};
 use crate::decision_columns::DecisionColumns;
@@ -17,6 +18,9 @@ use retold::escaping::excerpt;
 
 /// Exchanges of a story on one page.
 const MOST_STEPS: usize = 40;
+
+/// The longest part of an answer that is shown, in bytes.
+const LONGEST: usize = 1_200;
 
 #[derive(Serialize)]
 struct StoryPage {
@@ -57,6 +61,9 @@ struct StoryStep {
     /// The last message of the prompt.
     asked: String,
     role: String,
+    #[serde(flatten)]
+    parts: AnswerParts,
+    /// The text of its answer; `None` if there is none, or if it calls tools and says nothing.
     answer: Option<String>,
     answer_cut: bool,
     failed: Vec<String>,
@@ -177,6 +184,7 @@ pub(super) fn page(mut of: RunPageRequest<'_>, name: &str) -> Result<PageReply, 
                 chain: of.href(&format!("/chain/{seq}")),
                 asked: excerpt(&asked.chars().take(4_000).collect::<String>(), 600),
                 role,
+                parts: AnswerParts::default(),
                 answer: None,
                 answer_cut: false,
                 failed: Vec::new(),
@@ -194,11 +202,14 @@ pub(super) fn page(mut of: RunPageRequest<'_>, name: &str) -> Result<PageReply, 
         let step = causes.iter().find_map(|cause| places.get(&cause.0).copied());
         let Some((at, step)) = step.and_then(|at| Some((at, steps.get_mut(at)?))) else { continue };
         match &read {
-            Ok(Event::ResponseReceived(_) | Event::AnswerReused(_)) => {
-                let text = stored.content.as_ref().map_or("", |content| content.text());
-                step.answer_cut = text.chars().nth(1_200).is_some();
-                let text: String = text.chars().take(1_200).collect();
-                step.answer = Some(retold::escaping::inert_lines(&text));
+            Ok(
+                Event::ResponseReceived(ResponseReceived { content, details, .. })
+                | Event::AnswerReused(AnswerReused { content, details, .. }),
+            ) => {
+                step.parts = AnswerParts::of(&details.extra, LONGEST);
+                let (text, left_out) = cut(content.text(), LONGEST);
+                step.answer_cut = left_out > 0;
+                step.answer = Some(text).filter(|text| !text.is_empty() || !step.parts.has_calls());
             }
             Ok(Event::AttemptFailed(failed)) => {
                 step.failed.push(excerpt(&failed.details.error, 160));

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use retold::audit::{Audit, DeclaredSources, MadeFrom, Origin, PromptRelation, Target, audit};
+use retold::audit::{
+    Audit, AuditedFact, DeclaredSources, MadeFrom, Origin, PromptRelation, Target, audit,
+};
 use retold::event::Event;
 use retold::id::Seq;
 use serde::Serialize;
@@ -52,7 +54,7 @@ struct ProvenancePage {
     /// How many earlier prompts are not listed.
     more: usize,
     /// The facts that follow.
-    facts: Vec<ProvenanceNode>,
+    facts: Vec<FollowingFact>,
     /// Texts of the run that are in the prompt word for word.
     same_text: Vec<SameText>,
     /// The decisions that were accepted since and are in force.
@@ -93,6 +95,15 @@ struct ProvenanceNode {
     seq: u64,
     /// Its own provenance, or its page.
     href: String,
+}
+
+/// A fact that follows, and what else it rests on.
+#[derive(Serialize)]
+struct FollowingFact {
+    node: ProvenanceNode,
+    also: Vec<ProvenanceNode>,
+    /// How much more it rests on.
+    more: usize,
 }
 
 #[derive(Serialize)]
@@ -141,8 +152,13 @@ pub(super) fn page(mut of: RunPageRequest<'_>, seq: Seq) -> Result<PageReply, Pa
     let audit = audit(of.reader.as_mut(), run, &Target::Seq(seq), parsers)?;
     let Audit { call, sample, question, declared, .. } = &audit;
     let exchange = of.href(&format!("/exchange/{}", question.seq));
-    let facts: Vec<ProvenanceNode> =
-        audit.facts.iter().map(|fact| fact_node(&of, fact.seq, &fact.event.fact)).collect();
+    let mut facts = Vec::new();
+    for AuditedFact { fact, also } in &audit.facts {
+        let node = fact_node(&of, fact.seq, &fact.event.fact);
+        let listed = also.iter().take(MOST_DRAWN);
+        let listed = listed.map(|it| origin_node(&mut of, it)).collect::<Result<Vec<_>, _>>()?;
+        facts.push(FollowingFact { node, more: also.len() - listed.len(), also: listed });
+    }
     let (mut prompts, mut more) = (Vec::new(), 0);
     let (is_declared, complete) = match declared {
         DeclaredSources::NotKept => (false, true),
@@ -239,28 +255,21 @@ fn fact_node(of: &RunPageRequest<'_>, seq: Seq, fact: &serde_json::Value) -> Pro
 fn origin_node(of: &mut RunPageRequest<'_>, origin: &Origin) -> Result<ProvenanceNode, PageError> {
     Ok(match origin {
         Origin::Decision { call, sample, answer, decision, .. } => {
-            let text = match decision {
-                Some(link) => match of.event(link.seq)?.event() {
-                    Ok(Event::DecisionMade(made)) => {
-                        format!(
-                            "{} by {}",
-                            excerpt(&made.details.value.to_string(), 120),
-                            made.by.method
-                        )
-                    }
-                    _ => "no decision".to_owned(),
-                },
-                None => "no decision".to_owned(),
-            };
             let seq = decision.as_ref().map_or(answer.seq, |decision| decision.seq);
+            let stored = of.event(seq)?;
+            let (kind, text) = match stored.event() {
+                Ok(Event::DecisionMade(made)) => {
+                    let value = excerpt(&made.details.value.to_string(), 120);
+                    ("decision", format!("{value} by {}", made.by.method))
+                }
+                // Nobody decided about it: what a tool gave, for example.
+                _ => (
+                    "answer",
+                    stored.content.map_or_else(String::new, |it| excerpt(it.text(), 120)),
+                ),
+            };
             let href = of.href(&format!("/chain/{}", answer.seq));
-            ProvenanceNode {
-                kind: "decision",
-                title: format!("{call}#{sample}"),
-                text,
-                seq: seq.0,
-                href,
-            }
+            ProvenanceNode { kind, title: format!("{call}#{sample}"), text, seq: seq.0, href }
         }
         Origin::Fact { fact, .. } => fact_node(of, fact.seq, &fact.event),
         Origin::Question { call, sample, question } => ProvenanceNode {
@@ -269,6 +278,13 @@ fn origin_node(of: &mut RunPageRequest<'_>, origin: &Origin) -> Result<Provenanc
             text: "and all that its prompt was made from".to_owned(),
             seq: question.seq.0,
             href: of.href(&format!("/chain/{}", question.seq)),
+        },
+        Origin::Draws { start } => ProvenanceNode {
+            kind: "other",
+            title: "the draws of the run".to_owned(),
+            text: "from the seed that the run began with".to_owned(),
+            seq: start.seq.0,
+            href: of.href(&format!("/event/{}", start.seq)),
         },
         Origin::Other { event, seq } => ProvenanceNode {
             kind: "other",
@@ -285,7 +301,7 @@ fn graph(
     of: &RunPageRequest<'_>,
     audit: &Audit,
     prompts: &[ProvenancePrompt],
-    facts: &[ProvenanceNode],
+    facts: &[FollowingFact],
 ) -> Graph {
     let question = audit.question.seq;
     let page = |anchor: &str| of.href(&format!("/exchange/{question}{anchor}"));
@@ -320,7 +336,8 @@ fn graph(
     }
     let left_out = sources.len().saturating_sub(MOST_DRAWN);
     let sources: Vec<ProvenanceNode> = sources.into_values().take(MOST_DRAWN).collect();
-    let facts: Vec<ProvenanceNode> = facts.iter().take(MOST_DRAWN).cloned().collect();
+    let facts: Vec<ProvenanceNode> =
+        facts.iter().take(MOST_DRAWN).map(|it| it.node.clone()).collect();
     let tallest = sources.len().max(middle.len()).max(facts.len()).max(1);
     let height = tallest * (HEIGHT + GAP) + GAP;
     let mut cards = Vec::new();

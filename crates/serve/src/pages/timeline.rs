@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use retold::content::Content;
 use retold::decide::last_resort;
-use retold::escaping::printable;
-use retold::event::Event;
+use retold::escaping::{excerpt, printable};
+use retold::event::{Event, kind_in_words};
 use retold::id::{CallPath, Seq};
 use retold::log::{EventFilter, MOMENTS, NAME_AND_VALUE, each_event_at, moment, name_and_value};
 use serde::Serialize;
@@ -19,8 +19,6 @@ use crate::event_columns::EventColumns;
 use crate::event_set::EventSet;
 use crate::job::JobState;
 use crate::query::Query;
-use retold::escaping::excerpt;
-use retold::event::kind_in_words;
 use retold_archive::search::{around, terms};
 
 /// Events on one page.

@@ -7,9 +7,8 @@ use super::config::{Config, Settings};
 use super::facts::{Fact, GameEnding};
 use super::origins::GameOrigins;
 use super::policy::Policy;
-use super::prompts;
 use super::state::{AdventureGame, Games};
-use super::{check, outputs, report, turn};
+use super::{check, outputs, prompts, report, turn};
 use crate::parse::{
     Character, CharacterParser, NarrativeParser, character_parser, narrative_parser,
 };

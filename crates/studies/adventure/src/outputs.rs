@@ -31,18 +31,8 @@ fn word(value: &impl serde::Serialize) -> String {
 /// One row per turn: place, opponent, choice.
 fn turns(state: &Games) -> Table {
     let columns = [
-        "game",
-        "turn",
-        "location",
-        "opponent",
-        "options",
-        "default_options",
-        "decision",
-        "choice",
-        "chosen",
-        "by",
-        "unusable_answers",
-        "story",
+        "game", "turn", "location", "opponent", "options", "default_options", "decision", "choice",
+        "chosen", "by", "unusable_answers", "story",
     ];
     let mut table = Table::new("turns", &columns);
     for (game, _, entry) in entries(state) {
@@ -88,18 +78,8 @@ fn inventory(state: &Games) -> Table {
 /// One row per option of a decision point.
 fn decisions(state: &Games) -> Table {
     let columns = [
-        "game",
-        "turn",
-        "importance",
-        "prompt",
-        "context",
-        "characters",
-        "option",
-        "text",
-        "impact",
-        "tags",
-        "chosen",
-        "by",
+        "game", "turn", "importance", "prompt", "context", "characters", "option", "text",
+        "impact", "tags", "chosen", "by",
     ];
     let mut table = Table::new("decisions", &columns);
     for (game, _, entry) in entries(state) {
@@ -130,16 +110,8 @@ fn decisions(state: &Games) -> Table {
 /// One row per character: the hero, and all opponents.
 fn characters(state: &Games) -> Table {
     let columns = [
-        "game",
-        "role",
-        "name",
-        "speed",
-        "gun_accuracy",
-        "throwing_accuracy",
-        "strength",
-        "base_strength",
-        "bravery",
-        "experience",
+        "game", "role", "name", "speed", "gun_accuracy", "throwing_accuracy", "strength",
+        "base_strength", "bravery", "experience",
     ];
     let mut table = Table::new("characters", &columns);
     for (game, own) in &state.games {
@@ -147,13 +119,8 @@ fn characters(state: &Games) -> Table {
         for (role, character) in hero.chain(own.characters.values().map(|c| ("opponent", c))) {
             let of = &character.attributes;
             let attributes = [
-                of.speed,
-                of.gun_accuracy,
-                of.throwing_accuracy,
-                of.strength,
-                of.base_strength,
-                of.bravery,
-                of.experience,
+                of.speed, of.gun_accuracy, of.throwing_accuracy, of.strength, of.base_strength,
+                of.bravery, of.experience,
             ];
             let names = [number(game), role.to_owned(), character.name.clone()];
             table.row(names.into_iter().chain(attributes.map(number)));

@@ -2,17 +2,15 @@
 
 use std::sync::Arc;
 
-use super::avatars;
 use super::check::{check, check_counts};
 use super::config::Config;
 use super::facts::{Fact, PlayerTurn};
 use super::origins::PlayerOrigins;
-use super::prompts;
 use super::rules::GameRules;
 use super::settings::Settings;
 use super::state::{Game, PlayedGames};
 use super::story::story;
-use super::{outputs, report};
+use super::{avatars, outputs, prompts, report};
 use crate::parse::{
     ChatParams, ChatParser, ContributionParams, ContributionParser, RedistributionParams,
     chat_parser, contribution_parser, redistribution_parser,

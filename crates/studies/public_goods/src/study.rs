@@ -158,14 +158,6 @@ impl Registration for OriginalGamesStudy {
         ))
     }
 
-    fn config_schema(&self) -> Option<Value> {
-        None
-    }
-
-    fn example_config(&self) -> Option<&'static str> {
-        None
-    }
-
     fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
         let settings = settings.read::<LocalSettings>()?.into_owned();
         Ok(Box::new(OriginalGames::new(settings)?))

@@ -5,17 +5,15 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::agent_sources::AgentSources;
-use super::check;
 use super::context::DayBriefing;
 use super::facts::{Fact, Rejecter};
-use super::outputs;
 use super::personality::{Personality, deal};
 use super::prompts::SocietyPrompts;
-use super::report;
 use super::rules::{Forbidden, close_proposals, consume, enact, turn};
 use super::settings::Settings;
 use super::story::story;
 use super::world::World;
+use super::{check, outputs, report};
 use crate::parse::{ACTION, Action, ActionParams, ActionParser, parser};
 use retold::id::CallPath;
 use retold::parse::Parser;

@@ -39,20 +39,8 @@ fn turns(mut counts: TurnCounts) -> [String; 11] {
 /// `days.csv`: resources, inequality, dormancy and activities at the end of each day, and the rejected actions.
 fn days(world: &World) -> Table {
     let own = [
-        "day",
-        "active",
-        "dormant",
-        "food",
-        "energy",
-        "materials",
-        "pool_food",
-        "pool_energy",
-        "pool_materials",
-        "gini_food",
-        "gini_energy",
-        "gini_materials",
-        "gini_all",
-        "laws",
+        "day", "active", "dormant", "food", "energy", "materials", "pool_food", "pool_energy",
+        "pool_materials", "gini_food", "gini_energy", "gini_materials", "gini_all", "laws",
         "buildings",
     ];
     let mut table = Table::new("days", &[&own[..], &turn_names(), &REJECTION_COLUMNS].concat());
@@ -74,16 +62,8 @@ fn days(world: &World) -> Table {
 /// `agents.csv`: each agent at the end, its total activities, and its rejected actions.
 fn agents(world: &World) -> Table {
     let own = [
-        "agent_id",
-        "display_name",
-        "personality",
-        "model",
-        "dormant",
-        "times_dormant",
-        "days_dormant",
-        "food",
-        "energy",
-        "materials",
+        "agent_id", "display_name", "personality", "model", "dormant", "times_dormant",
+        "days_dormant", "food", "energy", "materials",
     ];
     let mut table = Table::new("agents", &[&own[..], &turn_names(), &REJECTION_COLUMNS].concat());
     for (id, agent) in &world.agents {
@@ -110,19 +90,8 @@ fn proposals(world: &World) -> Table {
     let mut table = Table::new(
         "proposals",
         &[
-            "proposal_id",
-            "agent_id",
-            "day",
-            "last_day",
-            "type",
-            "title",
-            "description",
-            "yes",
-            "no",
-            "abstain",
-            "passed",
-            "law",
-            "carried_out",
+            "proposal_id", "agent_id", "day", "last_day", "type", "title", "description", "yes",
+            "no", "abstain", "passed", "law", "carried_out",
         ],
     );
     for (id, proposal) in world.numbered_proposals() {

@@ -120,14 +120,6 @@ impl Registration for OriginalSocietiesStudy {
         ))
     }
 
-    fn config_schema(&self) -> Option<Value> {
-        None
-    }
-
-    fn example_config(&self) -> Option<&'static str> {
-        None
-    }
-
     fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
         let settings = settings.read::<OriginalSettings>()?.into_owned();
         Ok(Box::new(OriginalSociety::new(settings)?))

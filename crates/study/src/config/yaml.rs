@@ -151,14 +151,7 @@ mod tests {
     #[test]
     fn what_is_no_yaml_is_explained_in_plain_words() {
         const JARGON: [&str; 9] = [
-            "scalar",
-            "mapping",
-            "block",
-            "flow",
-            "sequence",
-            "indicator",
-            "EOF",
-            "simple key",
+            "scalar", "mapping", "block", "flow", "sequence", "indicator", "EOF", "simple key",
             "anchor count",
         ];
         for (text, plain) in [

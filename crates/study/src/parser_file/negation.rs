@@ -6,36 +6,9 @@ use super::words::{Joint, Word};
 
 /// Words that deny something after them in the same clause, or directly before them.
 const NEGATORS: [&str; 30] = [
-    "not",
-    "never",
-    "cannot",
-    "dont",
-    "doesnt",
-    "isnt",
-    "wont",
-    "cant",
-    "didnt",
-    "arent",
-    "wasnt",
-    "wouldnt",
-    "wrong",
-    "incorrect",
-    "nicht",
-    "kein",
-    "keine",
-    "keinen",
-    "keiner",
-    "nie",
-    "niemals",
-    "falsch",
-    "pas",
-    "jamais",
-    "nunca",
-    "não",
-    "niet",
-    "inte",
-    "ikke",
-    "не",
+    "not", "never", "cannot", "dont", "doesnt", "isnt", "wont", "cant", "didnt", "arent", "wasnt",
+    "wouldnt", "wrong", "incorrect", "nicht", "kein", "keine", "keinen", "keiner", "nie",
+    "niemals", "falsch", "pas", "jamais", "nunca", "não", "niet", "inte", "ikke", "не",
 ];
 
 /// Words that deny only what comes after them.
@@ -53,18 +26,8 @@ const ENDINGS: [&str; 6] = ["ない", "ません", "않", "아니", "아닙", "�
 
 /// Words that begin a clause of their own.
 const CONJUNCTIONS: [&str; 12] = [
-    "but",
-    "because",
-    "so",
-    "therefore",
-    "thus",
-    "hence",
-    "since",
-    "sondern",
-    "aber",
-    "mais",
-    "pero",
-    "sino",
+    "but", "because", "so", "therefore", "thus", "hence", "since", "sondern", "aber", "mais",
+    "pero", "sino",
 ];
 
 /// The number of words after something that may deny it: `B is not`.

@@ -13,22 +13,8 @@ const MINUS: &str = "-−–‐‑﹣－";
 
 /// Words that multiply the number before them.
 const MULTIPLES: [&str; 16] = [
-    "hundred",
-    "thousand",
-    "million",
-    "billion",
-    "trillion",
-    "dozen",
-    "lakh",
-    "crore",
-    "bn",
-    "tsd",
-    "mio",
-    "mrd",
-    "millionen",
-    "milliarden",
-    "mille",
-    "millone",
+    "hundred", "thousand", "million", "billion", "trillion", "dozen", "lakh", "crore", "bn", "tsd",
+    "mio", "mrd", "millionen", "milliarden", "mille", "millone",
 ];
 
 /// The same in languages that write it without a space.

@@ -177,15 +177,8 @@ fn options_are_whole_words_and_the_longest_counts() {
         assert_eq!(value(&format!("{{{options}}}"), text), json!(option), "{text}");
     }
     for none in [
-        "disagreement",
-        "agree or disagree",
-        "agreeable",
-        "non-agree",
-        "no-win",
-        "can't",
-        "x_B_y",
-        "B-side",
-        "",
+        "disagreement", "agree or disagree", "agreeable", "non-agree", "no-win", "can't", "x_B_y",
+        "B-side", "",
     ] {
         assert_eq!(value(&format!("{{{options}}}"), none), Value::Null, "{none}");
     }

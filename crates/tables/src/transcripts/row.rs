@@ -41,16 +41,8 @@ const COLUMNS: &[(&str, ColumnKind, &str)] = &[
 
 /// Names that Scout has for other columns, or uses itself, so that a label cannot have them.
 const RESERVED: [&str; 10] = [
-    "source_uri",
-    "agent_args",
-    "success",
-    "limit",
-    "events",
-    "timelines",
-    "events_data",
-    "filename",
-    "metadata",
-    "index",
+    "source_uri", "agent_args", "success", "limit", "events", "timelines", "events_data",
+    "filename", "metadata", "index",
 ];
 
 /// The columns of transcripts, with one for each label.

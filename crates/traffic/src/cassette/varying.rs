@@ -7,28 +7,13 @@ use crate::node::{LocatedValue, Value};
 
 /// Fields of answers with times, costs and fingerprints, by their names; ids are known by `is_id`.
 const VARYING: &[&str] = &[
-    "created",
-    "createTime",
-    "eval_count",
-    "obfuscation",
-    "prompt_eval_count",
-    "service_tier",
-    "system_fingerprint",
-    "timings",
-    "usage",
-    "usageMetadata",
-    "x_groq",
+    "created", "createTime", "eval_count", "obfuscation", "prompt_eval_count", "service_tier",
+    "system_fingerprint", "timings", "usage", "usageMetadata", "x_groq",
 ];
 
 /// Those of which each has its own placeholder: numbers that are equal by chance in one recording are not in the next.
 const APART: &[&str] = &[
-    "eval_count",
-    "obfuscation",
-    "prompt_eval_count",
-    "timings",
-    "usage",
-    "usageMetadata",
-    "x_groq",
+    "eval_count", "obfuscation", "prompt_eval_count", "timings", "usage", "usageMetadata", "x_groq",
 ];
 
 /// The ends of other names of fields with times.

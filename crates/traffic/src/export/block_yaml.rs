@@ -233,19 +233,8 @@ mod tests {
             any::<String>().prop_map(Value::Text),
             "[a \n:#-]{0,12}".prop_map(Value::Text),
             prop::sample::select(vec![
-                "yes",
-                "1",
-                "0x1f",
-                "1_000",
-                "12:30",
-                "~",
-                "-",
-                "2026-01-01",
-                "",
-                " a",
-                "a\n",
-                "a\n\n",
-                "\n"
+                "yes", "1", "0x1f", "1_000", "12:30", "~", "-", "2026-01-01", "", " a", "a\n",
+                "a\n\n", "\n"
             ])
             .prop_map(|text| Value::Text(text.to_owned())),
         ];

@@ -70,20 +70,8 @@ fn tree() -> impl Strategy<Value = Json> {
         "\\PC{0,3}".prop_map(Json::from),
     ];
     let names = [
-        "id",
-        "created",
-        "usage",
-        "call_id",
-        "object",
-        "role",
-        "content",
-        "tools",
-        "instructions",
-        "text",
-        "hash",
-        "signature",
-        "model",
-        "ä",
+        "id", "created", "usage", "call_id", "object", "role", "content", "tools", "instructions",
+        "text", "hash", "signature", "model", "ä",
     ];
     leaf.prop_recursive(4, 32, 5, move |inner| {
         let name = prop::sample::select(names.to_vec());

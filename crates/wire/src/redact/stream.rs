@@ -14,14 +14,7 @@ use crate::framing::{Framing, data, events, is_complete};
 
 /// Fields that are the same in many events of a stream, and are not continued from one to the next.
 const NOT_CONTINUED: &[&str] = &[
-    "id",
-    "item_id",
-    "response_id",
-    "model",
-    "object",
-    "type",
-    "role",
-    "system_fingerprint",
+    "id", "item_id", "response_id", "model", "object", "type", "role", "system_fingerprint",
     "status",
 ];
 

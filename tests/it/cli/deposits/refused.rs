@@ -67,16 +67,8 @@ fn a_seal_goes_into_the_deposit() {
     assert_eq!(code, 0, "{back}");
     let run = back["runs"][1]["run"].as_str().unwrap();
     let seal = format!("sealed/seals/{run}.seal");
-    let said = place.with_path(&[
-        "--log",
-        "reader.db",
-        "verify",
-        run,
-        "--seal",
-        &seal,
-        "--signer",
-        "key.pub",
-    ]);
+    let said = place
+        .with_path(&["--log", "reader.db", "verify", run, "--seal", &seal, "--signer", "key.pub"]);
     assert_eq!(said.code, 0, "{said:?}");
     assert!(place.read("sealed/README.md").contains("signatures over the heads"));
 }

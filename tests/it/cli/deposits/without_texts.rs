@@ -98,14 +98,7 @@ fn figures_that_nobody_chose_are_not_in_a_deposit_without_texts() {
     assert!(!place.path("deposit").exists() && !place.path("deposit-nonces.csv").exists());
     let figure = "share of vote = yes by condition clustered by participant";
     let said = place.args(&[
-        "export",
-        "latest",
-        "deposit",
-        "--as",
-        "deposit",
-        "--without-texts",
-        "--figure",
-        figure,
+        "export", "latest", "deposit", "--as", "deposit", "--without-texts", "--figure", figure,
     ]);
     assert_eq!(said.code, 0, "{said:?}");
     let table = place.read("deposit/tables/decisions.csv");

@@ -116,14 +116,8 @@ fn create(world: &mut World, model: &str, received: &Received, owner: &str) -> R
 fn read(world: &mut World, model: &str, body: &Value, owner: &str) -> Result<Batch, String> {
     let body = fields(Some(body), "", &["batch"])?;
     let known = [
-        "displayName",
-        "display_name",
-        "inputConfig",
-        "input_config",
-        "model",
-        "priority",
-        "webhookConfig",
-        "webhook_config",
+        "displayName", "display_name", "inputConfig", "input_config", "model", "priority",
+        "webhookConfig", "webhook_config",
     ];
     let batch = fields(body.get("batch"), "batch", &known)?;
     let name = field(batch, "displayName", "display_name").and_then(Value::as_str);

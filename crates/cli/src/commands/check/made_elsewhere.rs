@@ -9,12 +9,11 @@ use serde_json::{Map, json};
 
 use super::Args;
 use crate::error::{CliError, Status};
-use crate::gate;
 use crate::global::Global;
 use crate::output::{Output, count_of, group_digits};
 use crate::runs::accepting;
 use crate::score_rows::{ScoreFile, ScoreRows};
-use crate::select;
+use crate::{gate, select};
 
 /// How much of an answer is shown beside a flip.
 const SHOWN: usize = 100;

@@ -27,18 +27,8 @@ use retold::id::CallPath;
 
 /// The options that only make sense for runs.
 const FOR_RUNS: [&str; 12] = [
-    "ask_again",
-    "name",
-    "params_from",
-    "call",
-    "choice",
-    "accept",
-    "refold",
-    "prices",
-    "fail_on",
-    "most",
-    "snapshots",
-    "decisions",
+    "ask_again", "name", "params_from", "call", "choice", "accept", "refold", "prices", "fail_on",
+    "most", "snapshots", "decisions",
 ];
 
 /// Parse recorded answers again and show which decisions change.

@@ -12,10 +12,8 @@ use crate::again::{quote, spell_commands};
 use crate::error::{CliError, NAMES_DAMAGE, Status, without_compaction};
 use crate::global::Global;
 use crate::output::{Output, count_of};
-use crate::progress;
-use crate::redaction;
 use crate::runs::abandon::end_run;
-use crate::select;
+use crate::{progress, redaction, select};
 use retold::exchange::{
     ImportError, ImportResult, Recording, RescuedRun, import_recording, rescue_run,
 };

@@ -5,13 +5,11 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use crate::error::{CliError, Status};
-use crate::gate;
 use crate::global::Global;
 use crate::output::{Output, count_of};
-use crate::runs::effective;
-use crate::runs::folder;
 use crate::runs::settings::experiment_of;
-use crate::select;
+use crate::runs::{effective, folder};
+use crate::{gate, select};
 use retold::members::Members;
 use retold::run::RunRecord;
 use retold_study::run_name::folder_number;

@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use crate::error::{CliError, Status};
-use crate::gate;
 use crate::global::Global;
 use crate::output::{Output, count_of};
 use crate::runs::effective;
-use crate::select;
 use crate::table_draft::TableDraft;
+use crate::{gate, select};
 use retold_tables::write::TableFormat;
 use retold_tables::{LabelColumns, Transcripts, transcript_columns};
 

@@ -5,12 +5,11 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use crate::again;
 use crate::command_line::command_line;
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::{Output, count_of};
-use crate::umask;
+use crate::{again, umask};
 
 /// Write the help of all commands as manual pages.
 ///

@@ -14,7 +14,6 @@ use serde_json::{Value, json};
 
 use crate::again::spell_commands;
 use crate::error::{CliError, Status, write_err};
-use crate::gate;
 use crate::global::Global;
 use crate::output::{Output, count_of};
 use crate::pager::PagerArg;
@@ -23,7 +22,7 @@ use crate::select::{RunAsOf, RunSelection};
 use crate::views::event::as_json;
 use crate::views::origin::origin;
 use crate::views::state::{self, RunState};
-use crate::{search, select};
+use crate::{gate, search, select};
 use filter::ListingFilter;
 use never::{Never, never};
 use retold::escaping::{excerpt, printable};

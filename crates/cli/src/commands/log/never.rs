@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use retold::escaping::printable;
-use retold::id::{CallPath, RunId, Seq};
-use retold::log::{AskedModels, EventFilter, LogError, Reader, method_and_model};
+use retold::id::{CallPath, RunId};
+use retold::log::{AskedModels, EventFilter, LogError, Reader, RunEvents, method_and_model};
 use retold::text_diff::likeness;
 
 /// The most values that are listed: those that may be meant.
@@ -36,40 +36,35 @@ pub(super) fn never(
     // The parts of calls, and whether a call has all that are asked for.
     let (mut parts, mut has_call) = (BTreeSet::new(), false);
     let mut known_labels = BTreeSet::new();
-    let mut after = Seq(0);
-    loop {
-        let events = reader.events(run, after, super::BATCH)?;
-        let Some(last) = events.last() else { break };
-        after = last.seq;
-        for stored in &events {
-            let [all_kinds, methods, models] = &mut found;
-            if !all_kinds.contains(&*stored.kind) {
-                all_kinds.insert(stored.kind.to_string());
-            }
-            if let (Some(_), Some(name)) = (call, &stored.call)
-                && !has_call
-            {
-                has_call = filter.is_call(name.as_str());
-                let each = name.as_str().split('/').filter(|part| !parts.contains(*part));
-                let new: Vec<String> = each.map(str::to_owned).collect();
-                parts.extend(new);
-            }
-            if !labels.is_empty() && stored.is_question() {
-                let each = stored.labels().unwrap_or_default();
-                known_labels.extend(each.iter().map(as_option));
-            }
-            if method.is_none() && model.is_none() {
-                continue;
-            }
-            if model.is_some() {
-                models.extend(asked.asked_by(reader, stored)?);
-            }
-            let Ok(event) = stored.event() else { continue };
-            let (by, from) = method_and_model(&event);
-            for (name, all) in [(by, methods), (from, models)] {
-                if let Some(name) = name.filter(|name| !all.contains(*name)) {
-                    all.insert(name.to_owned());
-                }
+    let mut events = RunEvents::new(run);
+    while let Some(stored) = events.next(reader)? {
+        let [all_kinds, methods, models] = &mut found;
+        if !all_kinds.contains(&*stored.kind) {
+            all_kinds.insert(stored.kind.to_string());
+        }
+        if let (Some(_), Some(name)) = (call, &stored.call)
+            && !has_call
+        {
+            has_call = filter.is_call(name.as_str());
+            let each = name.as_str().split('/').filter(|part| !parts.contains(*part));
+            let new: Vec<String> = each.map(str::to_owned).collect();
+            parts.extend(new);
+        }
+        if !labels.is_empty() && stored.is_question() {
+            let each = stored.labels().unwrap_or_default();
+            known_labels.extend(each.iter().map(as_option));
+        }
+        if method.is_none() && model.is_none() {
+            continue;
+        }
+        if model.is_some() {
+            models.extend(asked.asked_by(reader, &stored)?);
+        }
+        let Ok(event) = stored.event() else { continue };
+        let (by, from) = method_and_model(&event);
+        for (name, all) in [(by, methods), (from, models)] {
+            if let Some(name) = name.filter(|name| !all.contains(*name)) {
+                all.insert(name.to_owned());
             }
         }
     }

@@ -17,12 +17,11 @@ use serde_json::json;
 
 use crate::document_file::{DocumentFile, svg_file};
 use crate::error::{CliError, Status};
-use crate::gate;
 use crate::global::Global;
-use crate::label_argument;
 use crate::output::{Output, count_of, group_digits};
 use crate::runs::accepting;
 use crate::select::{self, RunSelection};
+use crate::{gate, label_argument};
 
 /// How much of a name, of a value and of an answer is shown.
 const NAME_SHOWN: usize = 40;

@@ -18,8 +18,8 @@ use crate::global::Global;
 use crate::model::{BatchArgs, BatchWait};
 use crate::output::count_of;
 use crate::runs::batches::{batch_error, batch_line, news_line};
-use crate::select;
 use crate::signal::wait_for_interrupt;
+use crate::{runtime, select};
 
 /// The flags of a program's batches.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -85,8 +85,7 @@ pub(super) fn settle_layer(
             count_of(held as u64, "answer")
         ));
     }
-    let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
+    let tokio = runtime::of_this_thread()?;
     let signal = Signal::default();
     let of = BatchesOf {
         log,

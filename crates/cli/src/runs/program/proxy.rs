@@ -14,10 +14,9 @@ use super::running::{CLOSING, PATIENCE};
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::output::Output;
-use crate::redaction;
 use crate::secret::new_secret;
-use crate::select;
 use crate::signal::Signals;
+use crate::{redaction, runtime, select};
 use retold::log::Log;
 use retold_wire::{Bodies, FailureReplay, Front, Pace, Reach, Secret, Server, Token, Upstreams};
 
@@ -99,8 +98,7 @@ pub(crate) fn proxy(
         open: Mutex::default(),
         differs: AtomicBool::new(false),
     });
-    let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
+    let tokio = runtime::of_all_cores()?;
     let serving = serve(runs, listen, token_file.as_deref(), names, token, global, output);
     let result = tokio.block_on(serving);
     // Programs may have left connections open, which hold the log: it is closed with them, so that nothing of it stays

@@ -17,9 +17,8 @@ use super::recorded::{added_settings, first_event, model, recorder_error, settin
 use super::{authorities, keys, next, said};
 use crate::again::words;
 use crate::error::{CliError, Status, write_err};
-use crate::redaction;
 use crate::run_id::new_run_id;
-use crate::select;
+use crate::{redaction, select};
 use retold::escaping::printable;
 use retold::event::{RunResumed, RunStarted};
 use retold::id::RunId;

@@ -2,9 +2,8 @@
 //! frameworks are recorded by the Python package.
 
 use std::ffi::OsString;
-use std::fs;
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
 use super::environment::variable;
 use crate::error::{CliError, Status};
@@ -21,16 +20,8 @@ macro_rules! chance_files {
 }
 
 const FILES: [(&str, &str); 10] = chance_files![
-    "__init__.py",
-    "_chance.py",
-    "_draws.py",
-    "_imports.py",
-    "_numpy.py",
-    "_place.py",
-    "_pools.py",
-    "_processes.py",
-    "_stack.py",
-    "_tasks.py",
+    "__init__.py", "_chance.py", "_draws.py", "_imports.py", "_numpy.py", "_place.py", "_pools.py",
+    "_processes.py", "_stack.py", "_tasks.py",
 ];
 
 /// Python imports a module of this name before any other.

@@ -19,6 +19,7 @@ use super::said::{self, EndedProgram, ProgramOutcome};
 use super::{child, descendants, keys};
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
+use crate::runtime;
 use crate::secret::new_secret;
 use crate::signal::Signals;
 use retold::event::{RunResumed, RunStarted};
@@ -93,8 +94,7 @@ impl Program {
     /// # Errors
     /// [`CliError`]: it cannot be started, or what happened cannot be recorded.
     pub(super) fn go(self, global: &Global) -> Result<ProgramEnd, CliError> {
-        let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-        let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
+        let tokio = runtime::of_all_cores()?;
         let result = tokio.block_on(self.run(global));
         // A program may have left connections open, which hold the log: it is closed with them, so that nothing of it
         // stays in a WAL.

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use super::SHOWN_CAUSES;
 use super::sources::listed_prompts;
-use retold::audit::{Audit, DeclaredSources, Link, Origin};
+use retold::audit::{Audit, AuditedFact, DeclaredSources, Link, Origin};
 use retold::id::{EventHash, Seq};
 
 /// The hash of the prompt, and that of each event that is named, in the order of the log.
@@ -22,7 +23,10 @@ pub(super) fn hashes_text(audit: &Audit, out: &mut String) {
     }
     let same_text = audit.same_text.iter().flat_map(|found| &found.origins);
     same_text.for_each(|origin| hashes.add_origin(origin));
-    audit.facts.iter().for_each(|link| hashes.add(link));
+    for AuditedFact { fact, also } in &audit.facts {
+        hashes.add(fact);
+        also.iter().take(SHOWN_CAUSES).for_each(|origin| hashes.add_origin(origin));
+    }
     // Writing to a string cannot fail.
     let _ = writeln!(out, "\nhashes\n  prompt  {}", audit.request.hash());
     for (seq, hash) in hashes.0 {
@@ -47,6 +51,7 @@ impl NamedHashes {
             }
             Origin::Fact { fact, .. } => self.add(fact),
             Origin::Question { question, .. } => self.add(question),
+            Origin::Draws { start } => self.add(start),
             Origin::Other { event, .. } => event.iter().for_each(|link| self.add(link)),
         }
     }

@@ -17,14 +17,14 @@ use self::decision::{decision_text, other_decision};
 use self::hashes::hashes_text;
 use self::in_force::decisions_in_force;
 use self::object::object;
-use self::sources::{declared_text, matches_text};
+use self::sources::{declared_text, matches_text, origin_text};
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::{Output, group_digits};
 use crate::runs::effective;
 use crate::select::{self, RunSelection};
 use crate::views::origin::origin;
-use retold::audit::{Audit, Link, Target, audit};
+use retold::audit::{Audit, AuditedFact, Link, Target, audit};
 use retold::decided::AnswerDecision;
 use retold::effective::EffectiveDecisions;
 use retold::escaping::printable;
@@ -35,6 +35,9 @@ use retold::proof::ProofStatement;
 
 /// The longest excerpt of a fact or a match that is shown.
 const SHOWN: usize = 70;
+
+/// How many of the other causes of a fact are shown to people.
+const SHOWN_CAUSES: usize = 20;
 
 /// How a decision came about, ready to be printed.
 pub(crate) struct AuditView {
@@ -209,9 +212,17 @@ fn text(audit: &Audit, has_accepted: bool, end: Option<Seq>) -> String {
     }
     declared_text(&audit.declared, &mut out);
     matches_text(audit, &mut out);
-    for Link { seq, event, .. } in &audit.facts {
+    for AuditedFact { fact: Link { seq, event, .. }, also } in &audit.facts {
         let _ = writeln!(out, "\nfact that follows  seq {seq}");
         let _ = writeln!(out, "{}", indent(&event.fact.to_string()));
+        let more = also.len().saturating_sub(SHOWN_CAUSES);
+        if !also.is_empty() {
+            out.push_str("it also rests on\n");
+        }
+        also.iter().take(SHOWN_CAUSES).for_each(|origin| origin_text(origin, &mut out));
+        if more > 0 {
+            let _ = writeln!(out, "  and on {more} more, which --json has");
+        }
     }
     hashes_text(audit, &mut out);
     out

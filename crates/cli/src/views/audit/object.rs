@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use super::answer::{answer_of, choices, details_of, shortcomings};
-use retold::audit::{Audit, DeclaredSources, Link, MadeFrom, Match, Origin, PromptRelation};
+use retold::audit::{
+    Audit, AuditedFact, DeclaredSources, Link, MadeFrom, Match, Origin, PromptRelation,
+};
 use retold::run::Shortcomings;
 
 pub(super) fn object(audit: &Audit) -> Value {
@@ -42,8 +44,13 @@ pub(super) fn object(audit: &Audit) -> Value {
         "request": audit.request.body(),
         "declared": declared_object(&audit.declared),
         "same_text": audit.same_text.iter().map(match_object).collect::<Vec<_>>(),
-        "facts": audit.facts.iter().map(place).collect::<Vec<_>>(),
+        "facts": audit.facts.iter().map(fact_object).collect::<Vec<_>>(),
     })
+}
+
+fn fact_object(AuditedFact { fact, also }: &AuditedFact) -> Value {
+    let also: Vec<_> = also.iter().map(origin_object).collect();
+    json!({"seq": fact.seq, "hash": fact.hash, "also_rests_on": also})
 }
 
 fn declared_object(declared: &DeclaredSources) -> Value {
@@ -80,6 +87,7 @@ fn origin_object(origin: &Origin) -> Value {
         Origin::Question { call, sample, question: Link { seq, hash, .. } } => {
             json!({"question": {"call": call, "sample": sample, "seq": seq, "hash": hash}})
         }
+        Origin::Draws { start } => json!({"draws": place(start)}),
         Origin::Other { event, seq } => {
             json!({"other": {"seq": seq, "kind": event.as_ref().map(|link| &link.event)}})
         }

@@ -60,7 +60,7 @@ pub(super) fn declared_text(declared: &DeclaredSources, out: &mut String) {
     };
 }
 
-fn origin_text(origin: &Origin, out: &mut String) {
+pub(super) fn origin_text(origin: &Origin, out: &mut String) {
     // Writing to a string cannot fail.
     let _ = match origin {
         Origin::Decision { call, sample, answer, decision, .. } => {
@@ -75,6 +75,7 @@ fn origin_text(origin: &Origin, out: &mut String) {
         Origin::Question { call, sample, question } => {
             writeln!(out, "  everything that {call}#{sample} was made from, seq {}", question.seq)
         }
+        Origin::Draws { start } => writeln!(out, "  the draws of the run, seq {}", start.seq),
         Origin::Other { event: Some(Link { seq, event, .. }), .. } => {
             writeln!(out, "  {event}, which is not a source of prompts, seq {seq}")
         }

@@ -1,13 +1,12 @@
 //! Agreement as people read it.
 
 use retold::char_boundary::floor;
-use retold::escaping::{inert_lines, printable};
+use retold::escaping::{excerpt, inert_lines, printable};
 use retold_figures::agreement::{AnswerRatings, PairedRaters, RaterPair, coefficient_text};
 use retold_report::{PictureSize, agreement_svg};
 use serde::Serialize;
 
 use crate::decision_columns::plain;
-use retold::escaping::excerpt;
 
 /// The most of an answer that is shown, in bytes. Its page has all of it.
 const LONGEST_ANSWER: usize = 8_000;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use retold::audit::question_behind;
 use retold::event::{DecisionMade, Event, StoredEvent};
 use retold::id::Seq;
 use retold::log::{EventFault, FieldFault, Index, LogError, each_event_at};
@@ -27,23 +28,13 @@ pub(super) struct ExchangeEvents {
 impl RunPageRequest<'_> {
     /// The events of the exchange that an event belongs to.
     pub(super) fn gather(&mut self, seq: Seq) -> Result<ExchangeEvents, PageError> {
-        let mut question = self.event(seq)?;
-        // Decision, answer, question.
-        for _ in 0..3 {
-            if question.is_question() {
-                break;
-            }
-            let none = || belongs_to_none(seq);
-            let cause = match question.event() {
-                Ok(Event::Occurred(fact)) => fact.causes.first().copied(),
-                _ => question.cause,
-            };
-            question = self.event(cause.filter(|cause| *cause < question.seq).ok_or_else(none)?)?;
-        }
-        if !question.is_question() {
-            return Err(belongs_to_none(seq));
-        }
+        self.event(seq)?;
         let run = self.head.run;
+        let Some(question) = question_behind(self.reader.as_mut(), run, seq)? else {
+            return Err(PageError::NotFound(format!(
+                "event {seq} does not belong to a question: the page of the event shows what it is"
+            )));
+        };
         let reader = self.reader.as_mut();
         let index = Index::open(reader, run)?;
         let mut all = BTreeSet::new();
@@ -102,10 +93,4 @@ impl RunPageRequest<'_> {
         let request = self.reader.request(prompt)?;
         Ok(request.ok_or_else(|| corrupt(EventFault::NoRequest { prompt }))?)
     }
-}
-
-fn belongs_to_none(seq: Seq) -> PageError {
-    PageError::NotFound(format!(
-        "event {seq} does not belong to a question: the page of the event shows what it is"
-    ))
 }

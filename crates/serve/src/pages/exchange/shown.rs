@@ -2,7 +2,7 @@
 //! long texts are cut.
 
 use retold::content::Content;
-use retold::escaping::inert_lines;
+use retold::escaping::{excerpt, inert_lines};
 use retold::event::{DecisionMade, Event, ResponseDetails, StoredEvent};
 use retold::model::{HTTP, is_not_read};
 use retold::parse::ParserSpec;
@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::super::RunPageRequest;
+use super::super::answer_parts::{AnswerParts, ToolCallView, cut, pretty};
 use crate::prompt_images::{self, MessagePart, PromptImage};
 use crate::span::{DecisionSpan, decision_span};
 use retold::char_boundary::floor;
-use retold::escaping::excerpt;
 
 /// The longest text that is shown at once, in bytes. The whole is a file.
 const LONGEST: usize = 64 << 10;
@@ -55,7 +55,7 @@ pub(super) struct MessageView {
     /// The beginning of a message that is folded, so that the answer is near.
     folded: Option<String>,
     images: Vec<ImageView>,
-    tool_calls: Vec<ToolCall>,
+    tool_calls: Vec<ToolCallView>,
 }
 
 /// An image in a message.
@@ -72,13 +72,6 @@ pub(super) struct Tool {
     name: String,
     description: String,
     parameters: String,
-}
-
-#[derive(Serialize)]
-pub(super) struct ToolCall {
-    name: String,
-    arguments: String,
-    id: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -113,9 +106,9 @@ pub(super) struct AnswerView {
     latency_ms: Option<u64>,
     /// Tokens and cost, as far as they were counted.
     usage: Vec<(String, String)>,
-    reasoning: Option<String>,
     refusal: Option<String>,
-    tool_calls: Vec<ToolCall>,
+    #[serde(flatten)]
+    parts: AnswerParts,
     /// Everything else that was kept.
     extra: Vec<(String, String)>,
     /// The answer that was reused: its run and event.
@@ -147,12 +140,6 @@ pub(super) struct DecisionView {
     taken: &'static str,
     /// Whether it was reported by a program, which no parser here can repeat.
     pub(super) reported: bool,
-}
-
-/// A text cut at a length, and how many bytes of it are left out.
-fn cut(text: &str, most: usize) -> (String, usize) {
-    let end = floor(text, most);
-    (inert_lines(&text[..end]), text.len() - end)
 }
 
 /// The longest message that is not folded, and how much all messages that are not folded may take together, in
@@ -235,8 +222,9 @@ pub(super) fn prompt_of(request: &Request, href: &str) -> PromptView {
         }
         let (text, images) = parts.unwrap_or_else(|| (text.clone(), Vec::new()));
         let (text, cut) = cut(&text, LONGEST_MESSAGE);
-        let calls = own.and_then(|own| own["tool_calls"].as_array()).into_iter().flatten();
-        let tool_calls = calls.map(tool_call).collect();
+        let own = own.and_then(Value::as_object);
+        let tool_calls = own.map(|own| ToolCallView::all_in(own, LONGEST_MESSAGE));
+        let tool_calls = tool_calls.unwrap_or_default();
         let (number, role) = (at + 1, role.clone());
         messages.push(MessageView { number, role, text, cut, folded: None, images, tool_calls });
     }
@@ -271,29 +259,7 @@ pub(super) fn prompt_of(request: &Request, href: &str) -> PromptView {
     }
 }
 
-fn pretty(value: &Value) -> String {
-    serde_json::to_string_pretty(value).unwrap_or_default()
-}
-
 /// A tool call; for Anthropic, the arguments are its `input`.
-fn tool_call(call: &Value) -> ToolCall {
-    let called = call.get("function").unwrap_or(call);
-    let arguments = called.get("arguments").unwrap_or(&called["input"]);
-    // Arguments are JSON in a text.
-    let arguments = match arguments {
-        Value::String(text) => match serde_json::from_str::<Value>(text) {
-            Ok(value) => pretty(&value),
-            Err(_) => text.clone(),
-        },
-        other => pretty(other),
-    };
-    ToolCall {
-        name: called["name"].as_str().unwrap_or("?").to_owned(),
-        arguments: cut(&arguments, LONGEST_MESSAGE).0,
-        id: call["id"].as_str().map(str::to_owned),
-    }
-}
-
 pub(super) fn attempt_of(stored: &StoredEvent) -> Option<AttemptView> {
     let Ok(Event::AttemptFailed(failed)) = stored.event() else { return None };
     let details = failed.details;
@@ -348,12 +314,6 @@ pub(super) fn answer_of(
     let pieces = pieces.into_iter().filter(|(range, _)| !range.is_empty());
     let pieces = pieces.map(|(range, taken)| TextPiece { text: inert_lines(&text[range]), taken });
     let extra = &details.extra;
-    let said = |names: &[&str]| {
-        names.iter().find_map(|name| extra.get(*name)?.as_str()).map(|text| cut(text, LONGEST).0)
-    };
-    let calls = extra.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
-    let parts = extra.get("content_parts").and_then(Value::as_array).into_iter().flatten();
-    let used = parts.filter(|part| part["type"] == "tool_use");
     let counted = [
         ("prompt tokens", details.prompt_tokens),
         ("of them cached", details.cached_tokens),
@@ -379,9 +339,8 @@ pub(super) fn answer_of(
         },
         latency_ms: Some(details.latency_ms).filter(|ms| *ms > 0),
         usage,
-        reasoning: said(&["reasoning_content", "reasoning", "thinking"]),
-        refusal: said(&["refusal"]),
-        tool_calls: calls.chain(used).map(tool_call).collect(),
+        refusal: extra.get("refusal").and_then(Value::as_str).map(|text| cut(text, LONGEST).0),
+        parts: AnswerParts::of(extra, LONGEST),
         extra: other_parts(extra),
         model: details.model,
         finish_reason: details.finish_reason,
@@ -396,7 +355,12 @@ fn other_parts(extra: &Map<String, Value>) -> Vec<(String, String)> {
     let is_shown = |name: &str| {
         matches!(
             name,
-            HTTP | "tool_calls" | "refusal" | "reasoning_content" | "reasoning" | "thinking"
+            HTTP | "tool_calls"
+                | "function_call"
+                | "refusal"
+                | "reasoning_content"
+                | "reasoning"
+                | "thinking"
         )
     };
     let others = extra.iter().filter(|(name, _)| !is_shown(name));

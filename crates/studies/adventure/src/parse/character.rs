@@ -10,9 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{AdventureParams, split_reasoning};
-use retold::parse::json_repair;
 use retold::parse::keys::lookup;
-use retold::parse::{FoundValue, LastResort, Strategy};
+use retold::parse::{FoundValue, LastResort, Strategy, json_repair};
 
 /// The value of a missing attribute.
 const DEFAULT: u8 = 10;
@@ -86,13 +85,7 @@ fn is_sheet(object: &Map<String, Value>) -> bool {
 }
 
 const KEYS: [&str; 7] = [
-    "speed",
-    "gunAccuracy",
-    "throwingAccuracy",
-    "strength",
-    "baseStrength",
-    "bravery",
-    "experience",
+    "speed", "gunAccuracy", "throwingAccuracy", "strength", "baseStrength", "bravery", "experience",
 ];
 
 /// The last resort: an average stranger.

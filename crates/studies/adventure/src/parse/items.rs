@@ -167,18 +167,8 @@ fn nests(inner: &str, open: char, close: char) -> bool {
 /// A name, unless it says that there is none.
 pub(super) fn name_if_any(trimmed: &str) -> Option<String> {
     let is_none = [
-        "",
-        "...",
-        "…",
-        "none",
-        "n/a",
-        "null",
-        "unchanged",
-        "false",
-        "nobody",
-        "no one",
-        "no combat",
-        "no opponent",
+        "", "...", "…", "none", "n/a", "null", "unchanged", "false", "nobody", "no one",
+        "no combat", "no opponent",
     ];
     let bare = trimmed.strip_prefix('(').and_then(|t| t.strip_suffix(')')).unwrap_or(trimmed);
     (!is_none.iter().any(|n| bare.eq_ignore_ascii_case(n))).then(|| trimmed.to_owned())

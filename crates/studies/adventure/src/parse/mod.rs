@@ -29,8 +29,7 @@ mod words;
 
 use serde::{Deserialize, Serialize};
 
-use retold::parse::thinking;
-use retold::parse::{ParserFamily, StrategyParser};
+use retold::parse::{ParserFamily, StrategyParser, thinking};
 use retold::prompt::CanonicalError;
 
 pub use character::{Attributes, Character};

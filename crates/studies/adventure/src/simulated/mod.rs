@@ -54,14 +54,8 @@ impl Player for SimulatedMaster {
 
     fn kinds(&self) -> &'static [&'static str] {
         &[
-            "refusal",
-            "cut_off",
-            "empty",
-            "no_markers",
-            "one_option",
-            "empty_markers",
-            "no_option",
-            "two_options",
+            "refusal", "cut_off", "empty", "no_markers", "one_option", "empty_markers",
+            "no_option", "two_options",
         ]
     }
 }

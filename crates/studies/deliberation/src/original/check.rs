@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::files::{Files, ParticipantEntry};
 use crate::conditions::Condition;
-use crate::state::ParticipantStatus;
-use crate::state::participant_id;
+use crate::state::{ParticipantStatus, participant_id};
 use crate::transcript::{DialogueTurn, Speaker};
 use retold_study::original::OriginalError;
 

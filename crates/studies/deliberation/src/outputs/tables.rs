@@ -9,25 +9,10 @@ use retold_study::table::Table;
 /// `participants.csv`: one row per participant.
 pub(super) fn participants(state: &DeliberationState) -> Table {
     let columns = [
-        "participant_id",
-        "condition",
-        "status",
-        "age",
-        "sex",
-        "education",
-        "income",
-        "location_type",
-        "political_leaning",
-        "occupation",
-        "initial_choice",
-        "final_choice",
-        "position_changed",
-        "cluster_id",
-        "opposition_view",
-        "individual_summary",
-        "base_persona",
-        "enriched_persona",
-        "error_message",
+        "participant_id", "condition", "status", "age", "sex", "education", "income",
+        "location_type", "political_leaning", "occupation", "initial_choice", "final_choice",
+        "position_changed", "cluster_id", "opposition_view", "individual_summary", "base_persona",
+        "enriched_persona", "error_message",
     ];
     let mut table = Table::new("participants", &columns);
     for p in state.participants.values() {
@@ -76,14 +61,7 @@ pub(super) fn participants(state: &DeliberationState) -> Table {
 /// `turns.csv`: one row per turn of a dialogue, with the call that it answers.
 pub(super) fn turns(state: &DeliberationState) -> Table {
     let columns = [
-        "participant_id",
-        "condition",
-        "status",
-        "dialogue",
-        "exchange",
-        "role",
-        "content",
-        "call",
+        "participant_id", "condition", "status", "dialogue", "exchange", "role", "content", "call",
     ];
     let mut table = Table::new("turns", &columns);
     for p in state.participants.values() {

@@ -16,8 +16,7 @@ use serde_json::{Map, Value};
 pub use self::fields::OutOfRange;
 use self::fields::{EDUCATION, INCOME, LEANING, LOCATION};
 use retold::parse::text::free_text::FreeTextParams;
-use retold::parse::thinking;
-use retold::parse::{FoundValue, ParserFamily, Strategy, StrategyParser};
+use retold::parse::{FoundValue, ParserFamily, Strategy, StrategyParser, thinking};
 use retold::prompt::CanonicalError;
 
 /// A persona's demographics.

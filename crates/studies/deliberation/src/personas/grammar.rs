@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use retold::run::below;
-use retold::run::rng_for;
+use retold::run::{below, rng_for};
 
 /// The number of personas in the built-in set.
 pub const BUILT_IN: usize = 2400;
@@ -12,36 +11,10 @@ pub const BUILT_IN: usize = 2400;
 const SEED: u64 = 20_260_101;
 
 const TRAITS: &[&str] = &[
-    "patient",
-    "outspoken",
-    "soft-spoken",
-    "restless",
-    "thrifty",
-    "generous",
-    "stubborn",
-    "curious",
-    "sceptical",
-    "cheerful",
-    "tired",
-    "ambitious",
-    "devout",
-    "practical",
-    "nostalgic",
-    "organised",
-    "self-taught",
-    "sociable",
-    "solitary",
-    "competitive",
-    "gentle",
-    "blunt",
-    "idealistic",
-    "cautious",
-    "proud",
-    "forgetful",
-    "witty",
-    "anxious",
-    "tireless",
-    "reserved",
+    "patient", "outspoken", "soft-spoken", "restless", "thrifty", "generous", "stubborn",
+    "curious", "sceptical", "cheerful", "tired", "ambitious", "devout", "practical", "nostalgic",
+    "organised", "self-taught", "sociable", "solitary", "competitive", "gentle", "blunt",
+    "idealistic", "cautious", "proud", "forgetful", "witty", "anxious", "tireless", "reserved",
 ];
 
 const WORK: &[&str] = &[

@@ -9,8 +9,7 @@ use super::grammar::built_in;
 use super::language::is_english;
 use retold::encoding::read_text;
 use retold::fetch::{FetchError, FetchLimits, PublicUrl, PublicUrlError, fetch};
-use retold::run::rng_for;
-use retold::run::shuffle;
+use retold::run::{rng_for, shuffle};
 use retold_study::REMARKS;
 
 /// Why there are no personas.

@@ -6,13 +6,7 @@ use super::read::PromptKind;
 /// truncated JSON, `SATISFIED` at the end of a longer turn (which does not end a dialogue), and an
 /// empty answer.
 pub(super) const KINDS: [&str; 7] = [
-    "refusal",
-    "two_options",
-    "no_option",
-    "out_of_range",
-    "broken_json",
-    "late_satisfied",
-    "empty",
+    "refusal", "two_options", "no_option", "out_of_range", "broken_json", "late_satisfied", "empty",
 ];
 
 /// The malformed answers to a kind of prompt. If any text is valid, only an empty answer is

@@ -224,11 +224,7 @@ pub(super) fn common(option: &str, positions: &str) -> String {
 pub(super) fn demographics(persona: &str, dice: &mut Dice) -> String {
     let mut nature = Dice::new(persona);
     let education = nature.pick(&[
-        "High school",
-        "Some college",
-        "Bachelor's degree",
-        "Master's degree",
-        "Doctorate",
+        "High school", "Some college", "Bachelor's degree", "Master's degree", "Doctorate",
     ]);
     let income = nature.pick(&[
         "Low income",

@@ -8,71 +8,22 @@ const REFUSALS: [&str; 7] =
 
 /// Words that negate the topic of the line.
 const NEGATIONS: [&str; 16] = [
-    "no",
-    "not",
-    "never",
-    "nothing",
-    "cannot",
-    "can't",
-    "couldn't",
-    "unable",
-    "invalid",
-    "doesn't",
-    "don't",
-    "didn't",
-    "isn't",
-    "aren't",
-    "failed",
-    "unfortunately",
+    "no", "not", "never", "nothing", "cannot", "can't", "couldn't", "unable", "invalid", "doesn't",
+    "don't", "didn't", "isn't", "aren't", "failed", "unfortunately",
 ];
 
 /// What can be refused.
 const TOPICS: [&str; 32] = [
-    "solution",
-    "solutions",
-    "answer",
-    "answers",
-    "solvable",
-    "solve",
-    "solved",
-    "possible",
-    "way",
-    "combination",
-    "combinations",
-    "expression",
-    "obtain",
-    "obtained",
-    "make",
-    "made",
-    "get",
-    "reach",
-    "reached",
-    "form",
-    "formed",
-    "find",
-    "found",
-    "done",
-    "exist",
-    "exists",
-    "input",
-    "produce",
-    "result",
-    "achieve",
-    "valid",
-    "equal",
+    "solution", "solutions", "answer", "answers", "solvable", "solve", "solved", "possible", "way",
+    "combination", "combinations", "expression", "obtain", "obtained", "make", "made", "get",
+    "reach", "reached", "form", "formed", "find", "found", "done", "exist", "exists", "input",
+    "produce", "result", "achieve", "valid", "equal",
 ];
 
 /// Words that make it a remark: there is a solution, and it has no alternative or needs nothing
 /// else.
 const REMARKS: [&str; 9] = [
-    "other",
-    "another",
-    "else",
-    "further",
-    "unique",
-    "alternative",
-    "doubt",
-    "simplified",
+    "other", "another", "else", "further", "unique", "alternative", "doubt", "simplified",
     "simpler",
 ];
 

@@ -25,24 +25,8 @@ const OWN: [&str; 5] = ["i", "i'll", "i’ll", "my", "me"];
 
 /// Words that show that a clause is about others, or hypothetical.
 const NOT_OWN: [&str; 18] = [
-    "if",
-    "when",
-    "others",
-    "other",
-    "everyone",
-    "everybody",
-    "they",
-    "players",
-    "player",
-    "we",
-    "someone",
-    "anyone",
-    "each",
-    "not",
-    "could",
-    "might",
-    "between",
-    "than",
+    "if", "when", "others", "other", "everyone", "everybody", "they", "players", "player", "we",
+    "someone", "anyone", "each", "not", "could", "might", "between", "than",
 ];
 
 fn announced_amount(clause: &str, endowment: i64) -> Option<i64> {

@@ -1,6 +1,6 @@
 //! The answers that counted, with the reasoning that each decision separates from the action.
 
-use super::row::RowHead;
+use super::row::{RowHead, table_of_players};
 use crate::config::Config;
 use crate::facts::{DecidingAnswer, PlayerTurn};
 use crate::stage::Stage;
@@ -91,20 +91,9 @@ pub(super) fn raw_responses(
     state: &PlayedGames,
     answers: &[CountedAnswer],
 ) -> Table {
-    let mut table = Table::new(
+    let mut table = table_of_players(
         "raw_responses",
-        &[
-            "experiment_id",
-            "config_hash",
-            "game_id",
-            "round",
-            "agent_id",
-            "avatar_name",
-            "prompt_type",
-            "raw_response",
-            "parsed_result",
-            "timestamp",
-        ],
+        &["prompt_type", "raw_response", "parsed_result", "timestamp"],
     );
     for told in answers {
         let mut row = told.begin(head, state);
@@ -134,12 +123,9 @@ impl CountedAnswer {
     /// The cells for the player and the time of the answer.
     pub(super) fn begin(&self, head: &RowHead, state: &PlayedGames) -> Vec<String> {
         let PlayerTurn { game, round, agent } = self.turn;
-        let mut row = match state.game(game) {
-            Some(game) => head.row(game),
-            None => vec![String::new(); 3],
-        };
-        let avatar = state.game(game).map_or("", |game| game.avatar(agent));
-        row.extend([round.to_string(), format!("agent_{agent}"), avatar.to_owned()]);
-        row
+        match state.game(game) {
+            Some(game) => head.row_of_player(game, round, agent),
+            None => vec![String::new(); 6],
+        }
     }
 }

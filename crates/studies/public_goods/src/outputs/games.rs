@@ -1,6 +1,6 @@
 //! What happened in the games.
 
-use super::row::{RowHead, float};
+use super::row::{RowHead, float, table_of_games, table_of_players};
 use super::times::Times;
 use crate::facts::PlayerTurn;
 use crate::rules::{GameRules, IncentiveKind, Units};
@@ -20,15 +20,9 @@ pub(super) fn game_log(
     state: &PlayedGames,
     times: &Times,
 ) -> Table {
-    let mut table = Table::new(
+    let mut table = table_of_players(
         "game_log",
         &[
-            "experiment_id",
-            "config_hash",
-            "game_id",
-            "round",
-            "agent_id",
-            "avatar_name",
             "contribution",
             "punishments_sent",
             "punishments_received",
@@ -51,11 +45,8 @@ pub(super) fn game_log(
             let (sent, received) = (sum(|u, a| u.actor == a), sum(|u, a| u.target == a));
             let of = |kind: IncentiveKind, units: i64| if enabled(kind) { units } else { 0 };
             let contribution = round.contribution(payoff.agent).map_or(0, |c| c.coins);
-            let mut row = head.row(game);
+            let mut row = head.row_of_player(game, round.number, payoff.agent);
             row.extend([
-                round.number.to_string(),
-                format!("agent_{}", payoff.agent),
-                game.avatar(payoff.agent).to_owned(),
                 contribution.to_string(),
                 of(IncentiveKind::Punishment, sent).to_string(),
                 of(IncentiveKind::Punishment, received).to_string(),
@@ -74,32 +65,14 @@ pub(super) fn game_log(
 
 /// `chat_messages.csv`: one row per message; silence is not a message.
 pub(super) fn chat_messages(head: &RowHead, state: &PlayedGames, times: &Times) -> Table {
-    let mut table = Table::new(
-        "chat_messages",
-        &[
-            "experiment_id",
-            "config_hash",
-            "game_id",
-            "round",
-            "agent_id",
-            "avatar_name",
-            "message",
-            "timestamp",
-        ],
-    );
+    let mut table = table_of_players("chat_messages", &["message", "timestamp"]);
     for game in &state.games {
         for round in &game.rounds {
             for message in round.messages.iter().filter(|m| !m.text.is_empty()) {
                 let turn =
                     PlayerTurn { game: game.number, round: round.number, agent: message.agent };
-                let mut row = head.row(game);
-                row.extend([
-                    round.number.to_string(),
-                    format!("agent_{}", message.agent),
-                    game.avatar(message.agent).to_owned(),
-                    message.text.clone(),
-                    times.spoke(turn),
-                ]);
+                let mut row = head.row_of_player(game, round.number, message.agent);
+                row.extend([message.text.clone(), times.spoke(turn)]);
                 table.row(row);
             }
         }
@@ -114,24 +87,11 @@ pub(super) fn redistribution_details(
     state: &PlayedGames,
     times: &Times,
 ) -> Table {
-    let mut table = Table::new(
+    let mut table = table_of_games(
         "redistribution_details",
         &[
-            "experiment_id",
-            "config_hash",
-            "game_id",
-            "round",
-            "actor_id",
-            "actor_name",
-            "target_id",
-            "target_name",
-            "type",
-            "units_decided",
-            "units_actual",
-            "was_scaled",
-            "cost",
-            "impact",
-            "timestamp",
+            "round", "actor_id", "actor_name", "target_id", "target_name", "type", "units_decided",
+            "units_actual", "was_scaled", "cost", "impact", "timestamp",
         ],
     );
     for game in &state.games {

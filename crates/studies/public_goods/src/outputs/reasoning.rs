@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::answers::CountedAnswer;
-use super::row::{RowHead, float};
+use super::row::{RowHead, float, table_of_players};
 use crate::actions::{Mean, action, means};
 use crate::measures::{Measures, measure, stated_contribution};
 use crate::report::mean;
@@ -56,20 +56,7 @@ pub(super) fn measure_answer(
 
 /// `reasoning.csv`: the reasoning, separate from the action.
 pub(super) fn reasoning(head: &RowHead, state: &PlayedGames, answers: &[CountedAnswer]) -> Table {
-    let mut table = Table::new(
-        "reasoning",
-        &[
-            "experiment_id",
-            "config_hash",
-            "game_id",
-            "round",
-            "agent_id",
-            "avatar_name",
-            "llm_model",
-            "prompt_type",
-            "reasoning",
-        ],
-    );
+    let mut table = table_of_players("reasoning", &["llm_model", "prompt_type", "reasoning"]);
     for (told, reasoning) in reasoned_answers(answers) {
         let mut row = told.begin(head, state);
         row.extend([model(state, told), told.prompt_type(), reasoning].map(str::to_owned));
@@ -85,27 +72,11 @@ pub(super) fn measures(
     state: &PlayedGames,
     answers: &[CountedAnswer],
 ) -> Table {
-    let mut table = Table::new(
+    let mut table = table_of_players(
         "reasoning_measures",
         &[
-            "experiment_id",
-            "config_hash",
-            "game_id",
-            "round",
-            "agent_id",
-            "avatar_name",
-            "llm_model",
-            "prompt_type",
-            "method",
-            "sample",
-            "words",
-            "sentences",
-            "hedges",
-            "mentions",
-            "others_named",
-            "stated",
-            "action",
-            "stated_is_action",
+            "llm_model", "prompt_type", "method", "sample", "words", "sentences", "hedges",
+            "mentions", "others_named", "stated", "action", "stated_is_action",
         ],
     );
     let maybe = |n: Option<i64>| n.map_or_else(String::new, |n| n.to_string());

@@ -20,22 +20,8 @@ const MOST_NAMES: usize = 1000;
 
 /// What may stand between a number and the name after it, besides one of [`TO`].
 const UNITS: [&str; 16] = [
-    "unit",
-    "units",
-    "coin",
-    "coins",
-    "point",
-    "points",
-    "token",
-    "tokens",
-    "of",
-    "punishment",
-    "reward",
-    "rewards",
-    "einheit",
-    "einheiten",
-    "punkte",
-    "unités",
+    "unit", "units", "coin", "coins", "point", "points", "token", "tokens", "of", "punishment",
+    "reward", "rewards", "einheit", "einheiten", "punkte", "unités",
 ];
 
 const TO: [&str; 13] =
@@ -46,21 +32,8 @@ const BY: [&str; 10] =
     ["=", "by", "with", "gets", "get", "receives", "um", "mit", "bekommt", "erhält"];
 
 const ACTS: [&str; 15] = [
-    "punish",
-    "punishing",
-    "reward",
-    "rewarding",
-    "give",
-    "giving",
-    "assign",
-    "assigning",
-    "deduct",
-    "allocate",
-    "grant",
-    "bestrafe",
-    "belohne",
-    "gebe",
-    "send",
+    "punish", "punishing", "reward", "rewarding", "give", "giving", "assign", "assigning",
+    "deduct", "allocate", "grant", "bestrafe", "belohne", "gebe", "send",
 ];
 
 /// The units for each of the targets, if the text says them by name.

@@ -18,9 +18,8 @@ use super::clean::visible;
 use super::number::{numbers, only_number};
 use super::sentence::{amount, word};
 use retold::escaping::printable;
-use retold::parse::json_repair;
 use retold::parse::keys::lookup;
-use retold::parse::{FoundValue, Strategy, StrategyParser};
+use retold::parse::{FoundValue, Strategy, StrategyParser, json_repair};
 use retold::prompt::CanonicalError;
 
 /// The settings of the parser of actions: there are none.

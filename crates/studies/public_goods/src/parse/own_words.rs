@@ -10,20 +10,8 @@ use super::sentence::bare;
 
 /// Words after a comma that begin a clause of its own.
 const CONJUNCTIONS: [&str; 14] = [
-    "so",
-    "but",
-    "therefore",
-    "thus",
-    "hence",
-    "also",
-    "aber",
-    "deshalb",
-    "donc",
-    "mais",
-    "pero",
-    "ma",
-    "mas",
-    "dus",
+    "so", "but", "therefore", "thus", "hence", "also", "aber", "deshalb", "donc", "mais", "pero",
+    "ma", "mas", "dus",
 ];
 
 /// The clauses of a text that are not about others. Numbers beside letters of a script without

@@ -26,8 +26,7 @@ use super::clean::visible;
 use super::turn::{AnswerTurn, last_filled};
 use super::unit_list::UnitList;
 use super::units_in_text::{all_numbers, all_numbers_in_tag, by_name, tag_by_name};
-use retold::parse::FoundValue;
-use retold::parse::json_repair;
+use retold::parse::{FoundValue, json_repair};
 
 /// A way to read units from an answer.
 type Reading = fn(&AnswerTurn<'_>, &RedistributionParams) -> Option<FoundValue<Vec<i64>>>;

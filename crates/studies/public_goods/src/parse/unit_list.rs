@@ -7,8 +7,7 @@ use super::RedistributionParams;
 use super::number::numbers;
 use super::turn::AnswerTurn;
 use retold::escaping::printable;
-use retold::parse::FoundValue;
-use retold::parse::json_repair;
+use retold::parse::{FoundValue, json_repair};
 
 const FRACTION: &str = "a fraction of a unit was cut off";
 

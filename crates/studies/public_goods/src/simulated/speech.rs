@@ -113,13 +113,7 @@ pub(super) fn in_tags(reasoning: &str, tag: &str, action: &str) -> String {
 
 /// The kinds of answers that break it, in the order of [`broken`].
 pub(super) const KINDS: [&str; 7] = [
-    "refusal",
-    "no_tag",
-    "two_amounts",
-    "open_list",
-    "out_of_range",
-    "tag_in_reasoning",
-    "open_tag",
+    "refusal", "no_tag", "two_amounts", "open_list", "out_of_range", "tag_in_reasoning", "open_tag",
 ];
 
 /// Answers that break it.

@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::NAME;
 use super::answers::answer;
 use super::compare::{compare, refused_turns};
 use super::files::{LogRow, find, log, name, summary};
-use super::order;
 use super::settings::{OriginalSettings, OriginalTurn, There};
+use super::{NAME, order};
 use retold::id::CallPath;
 use retold_study::original::{Answers, Original, OriginalError, Outputs};
 

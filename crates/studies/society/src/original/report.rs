@@ -22,15 +22,8 @@ pub(super) fn files(source: &str, state: &OriginalState) -> Result<Vec<OutputFil
     let mut epochs = Table::new(
         "epochs",
         &[
-            "run",
-            "epoch",
-            "alive",
-            "died",
-            "trades",
-            "refused_there",
-            "rejected_here",
-            "energy_after_turns",
-            "gini_energy",
+            "run", "epoch", "alive", "died", "trades", "refused_there", "rejected_here",
+            "energy_after_turns", "gini_energy",
         ],
     );
     for ((run, epoch), row) in &state.epochs {

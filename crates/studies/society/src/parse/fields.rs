@@ -52,15 +52,8 @@ const RESOURCES: &[(&str, Resource)] =
 
 /// The names of all actions.
 pub(super) const NAMES: [&str; 9] = [
-    "forum_post",
-    "forum_reply",
-    "direct_message",
-    "create_proposal",
-    "vote",
-    "work",
-    "trade",
-    "set_name",
-    "idle",
+    "forum_post", "forum_reply", "direct_message", "create_proposal", "vote", "work", "trade",
+    "set_name", "idle",
 ];
 
 /// Builds the action with this name. Every field is read, so that all invalid ones are noted.

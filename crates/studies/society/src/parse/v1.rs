@@ -204,27 +204,9 @@ mod tests {
     fn what_json_loads_refuses_is_refused() {
         let failed = |warns| Some(("Failed to parse action".to_owned(), warns));
         for value in [
-            "+1",
-            "01",
-            "1.",
-            "--Infinity",
-            "- Infinity",
-            "infinity",
-            "nan",
-            "-NaN",
-            "tru",
-            "[1,]",
-            "\"a\tb\"",
-            "\"\\u12 4\"",
-            "\"\\u+123\"",
-            "\"\\x41\"",
-            "1,",
-            "",
-            "\u{a0}1",
-            "'a'",
-            "1e",
-            "[1",
-            "NaN NaN",
+            "+1", "01", "1.", "--Infinity", "- Infinity", "infinity", "nan", "-NaN", "tru", "[1,]",
+            "\"a\tb\"", "\"\\u12 4\"", "\"\\u+123\"", "\"\\x41\"", "1,", "", "\u{a0}1", "'a'",
+            "1e", "[1", "NaN NaN",
         ] {
             let text = format!("{{\"action\": \"idle\", \"x\": {value}}}");
             assert_eq!(reason(&text), failed(false), "{value}");

@@ -24,11 +24,10 @@
 
 use serde_json::{Map, Value};
 
-use super::ActionParams;
 use super::action::Action;
-use super::examples;
 use super::fields::{Built, NAMES, build};
 use super::forgiving::{Forgiving, is_notation, kind, notation, quote};
+use super::{ActionParams, examples};
 use retold::parse::json_repair::{self, Repair};
 use retold::parse::keys::lookup;
 use retold::parse::python::head;

@@ -8,20 +8,9 @@ use retold::model::simulated::Dice;
 
 /// Their kinds, in the order of [`ways`].
 pub(super) const KINDS: [&str; 14] = [
-    "copied_value",
-    "copied_action",
-    "list_of_actions",
-    "invented_action",
-    "over_the_limit",
-    "no_such_agent",
-    "no_such_resource",
-    "cut_off",
-    "single_quotes",
-    "comment",
-    "two_objects",
-    "prose",
-    "refusal",
-    "empty",
+    "copied_value", "copied_action", "list_of_actions", "invented_action", "over_the_limit",
+    "no_such_agent", "no_such_resource", "cut_off", "single_quotes", "comment", "two_objects",
+    "prose", "refusal", "empty",
 ];
 
 /// The action, written in all ways that break the format.

@@ -10,23 +10,9 @@ use super::{Each, LlmCall, LlmContext, LlmError, LlmLog, LlmRow};
 use crate::notes::Notes;
 
 const COLUMNS: &[&str] = &[
-    "id",
-    "model",
-    "prompt",
-    "system",
-    "prompt_json",
-    "options_json",
-    "response",
-    "response_json",
-    "conversation_id",
-    "duration_ms",
-    "datetime_utc",
-    "input_tokens",
-    "output_tokens",
-    "token_details",
-    "schema_id",
-    "resolved_model",
-    "reasoning",
+    "id", "model", "prompt", "system", "prompt_json", "options_json", "response", "response_json",
+    "conversation_id", "duration_ms", "datetime_utc", "input_tokens", "output_tokens",
+    "token_details", "schema_id", "resolved_model", "reasoning",
 ];
 
 /// What other tables have of each answer, by its id.

@@ -22,35 +22,15 @@ const REQUEST: &[&str] = &["method", "uri", "body", "parsed_body", "headers"];
 
 /// The fields of go-vcr that say how something travelled, or what the others say (`form` is the body, `host` is in the URL).
 const GO: &[&str] = &[
-    "proto",
-    "proto_major",
-    "proto_minor",
-    "transfer_encoding",
-    "trailer",
-    "content_length",
-    "uncompressed",
-    "host",
-    "remote_addr",
-    "request_uri",
-    "form",
-    "url",
-    "code",
-    "duration",
+    "proto", "proto_major", "proto_minor", "transfer_encoding", "trailer", "content_length",
+    "uncompressed", "host", "remote_addr", "request_uri", "form", "url", "code", "duration",
 ];
 
 /// The fields that a response may have. Betamax has the `url` of the request once more; `adapter_metadata` of VCR says that
 /// it unpacked the body.
 const RESPONSE: &[&str] = &[
-    "status",
-    "status_code",
-    "headers",
-    "body",
-    "parsed_body",
-    "content",
-    "http_version",
-    "protocol",
-    "adapter_metadata",
-    "url",
+    "status", "status_code", "headers", "body", "parsed_body", "content", "http_version",
+    "protocol", "adapter_metadata", "url",
 ];
 
 /// An interaction.

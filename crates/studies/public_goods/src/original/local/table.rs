@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::settings::{LocalGame, LocalSettings, OriginalPlayer};
-use crate::rules::GameRules;
-use crate::rules::IncentiveKind;
+use crate::rules::{GameRules, IncentiveKind};
 use crate::{PlayedGames, PlayerTurn, Stage};
 use retold::id::CallPath;
 use retold::run::{OutputError, RunRecord};

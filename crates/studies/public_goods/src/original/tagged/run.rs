@@ -82,16 +82,8 @@ impl TaggedRun {
         let redistribution_details = folder.table(
             "redistribution_details.csv",
             &[
-                "game_id",
-                "round",
-                "actor_id",
-                "target_id",
-                "type",
-                "units_decided",
-                "units_actual",
-                "was_scaled",
-                "cost",
-                "impact",
+                "game_id", "round", "actor_id", "target_id", "type", "units_decided",
+                "units_actual", "was_scaled", "cost", "impact",
             ],
         )?;
         let mut games: Vec<String> = Vec::new();

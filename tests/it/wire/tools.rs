@@ -1,0 +1,98 @@
+//! Calls of tools that a program reports with plain HTTP: what a model asked for, what the tool gave and what the model said of it are
+//! one story, in the terminal and on the page, and a replay runs no tool.
+
+use serde_json::json;
+
+use super::{program, record, record_with, replay};
+use crate::serve::Served;
+use crate::support::cli::Place;
+use crate::support::server::{Reply, Server};
+
+/// A model that asks for the weather in two cities, and says what it was given.
+fn model() -> Server {
+    Server::handler(|received| {
+        let messages = received.json()["messages"].clone();
+        let told = messages.as_array().unwrap().last().unwrap().clone();
+        if told["role"] == "tool" {
+            return Reply::chat(&format!("It is {}.", told["content"].as_str().unwrap()));
+        }
+        let asked = [("call_oslo", "Oslo"), ("call_nowhere", "Nowhere")].map(|(id, city)| {
+            let arguments = json!({"city": city}).to_string();
+            let function = json!({"name": "weather", "arguments": arguments});
+            json!({"id": id, "type": "function", "function": function})
+        });
+        let mut reply = Reply::chat("").body_json();
+        reply["choices"][0]["finish_reason"] = "tool_calls".into();
+        reply["choices"][0]["message"] = json!({
+            "role": "assistant", "content": null, "reasoning_content": "I must look <b>it</b> up.",
+            "tool_calls": asked,
+        });
+        Reply::new(200, reply.to_string()).header("content-type", "application/json")
+    })
+}
+
+/// The text of the body of a page, without its empty lines.
+fn text_of(html: &str) -> String {
+    let main = html.split_once("<main").map_or(html, |(_, main)| main);
+    let main = main.split_once("</main>").map_or(main, |(main, _)| main);
+    let tags =
+        regex::Regex::new(r"(?s)<(script|style|svg).*?</(script|style|svg)>|<[^>]*>").unwrap();
+    let text = tags.replace_all(main, "\n");
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.skip(1).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn what_was_asked_called_given_and_said_is_one_story() {
+    let (place, server) = (Place::new(), model());
+    let script = program("agent.py");
+    let agent = ["python3", script.to_str().unwrap()];
+    let recorded = record(&place, "", &server.base_url(), &agent);
+    assert_eq!(recorded.code, 0, "{}", recorded.err);
+    assert_eq!(recorded.err.matches("ran weather").count(), 2, "{}", recorded.err);
+    drop(server);
+    let replayed = replay(&place, "latest", &agent);
+    assert_eq!((replayed.code, &replayed.out), (0, &recorded.out), "{}", replayed.err);
+    assert!(!replayed.err.contains("ran weather"), "{}", replayed.err);
+
+    let shown = place.ok("show latest p_1");
+    let audited = place.ok("audit latest turn/1/p_1");
+    let (audited, _) = audited.split_once("\nhashes\n").unwrap();
+    let served = Served::log(&place, "retold.db");
+    let run = place.json("show latest").0["run"].as_str().unwrap().to_owned();
+    let page = served.html(&format!("/run/{run}/participant/p_1"));
+    for alive in ["<b>snow", "<b>it", "\u{1b}"] {
+        assert!(!page.contains(alive) && !shown.contains('\u{1b}'), "{alive:?}\n{page}");
+    }
+    let story = format!("{shown}\n\n== audit\n{audited}\n\n== page\n{}", text_of(&page));
+    insta::with_settings!({
+        filters => vec![
+            (r"[0-9a-f]{16}|verify [0-9a-f]{8}", "[run]"),
+            (r"\d\d:\d\d:\d\d(\.\d+)?", "[time]"),
+            (r"\b\d{4}-\d\d-\d\d\b", "[day]"),
+            (r"\b\d+ ms|\d\.\d+ s", "[while]"),
+            (r#""latency_ms":\d+"#, r#""latency_ms":[n]"#),
+            (r"127-0-0-1-\d+", "[upstream]"),
+        ],
+        omit_expression => true,
+        prepend_module_to_snapshot => false,
+    }, { insta::assert_snapshot!("tools_story", story) });
+}
+
+#[test]
+fn a_tool_that_gives_something_else_is_the_first_difference_of_two_runs() {
+    let (place, server) = (Place::new(), model());
+    let script = program("agent.py");
+    let agent = ["python3", script.to_str().unwrap()];
+    for sky in ["sun", "rain"] {
+        let recorded = record_with(&place, "", &server.base_url(), &agent, &[("SKY", sky)]);
+        assert_eq!(recorded.code, 0, "{}", recorded.err);
+    }
+    let runs = place.json("log").0["runs"].clone();
+    let [one, two] = [1, 0].map(|at| runs[at]["run"].as_str().unwrap().to_owned());
+    let differing = place.run(&format!("diff {one} {two}"));
+    assert_eq!(differing.code, 1, "{}", differing.err);
+    let first = differing.out.find("\"sky\":\"rain\"").expect(&differing.out);
+    let then = differing.out.find("It is").unwrap_or(usize::MAX);
+    assert!(first < then, "{}", differing.out);
+}
