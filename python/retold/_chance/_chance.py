@@ -5,9 +5,25 @@ from __future__ import annotations
 import contextvars
 import sys
 from types import ModuleType
-from typing import Any, Callable, List, Optional, Tuple
+from typing import Any, Callable, List, Optional, Set, Tuple
 
 from ._place import Place
+
+#: The chances of this process, the last of which is in force.
+begun: List[Chance] = []
+
+
+def active() -> Optional[Chance]:
+    """The chance of this process, if it has one."""
+    return begun[-1] if begun else None
+
+
+def nowhere() -> None:
+    """The place of draws that are not the run's."""
+
+
+#: By what is drawn, gives the place of the code that is running: none outside of a run, or if the program has set a seed.
+places: List[Callable[[], Optional[Place]]] = [nowhere, nowhere, nowhere]
 
 #: What a setting has after its seed: whether `uuid4` is the run's, too, and whether the run is replayed.
 _UUID, _REPLAY = "uuid", "replay"
@@ -24,8 +40,8 @@ class Chance:
         #: Where Python processes that begin find this package; `None` if whoever has installed it sees to that.
         self.folder = folder
         self.root = Place(bytes.fromhex(given) if seed is None else seed)
-        #: That of the process before this one.
-        self.outer: Optional[Chance] = None
+        #: What the program draws from a seed of its own.
+        self._seeded: Set[int] = set()
         #: One for each: a task that outlives a block has no place in the next.
         self.here: contextvars.ContextVar[Place] = contextvars.ContextVar("retold_place", default=self.root)
         self._undo: List[Callable[[], None]] = []
@@ -47,6 +63,16 @@ class Chance:
         """Takes back all changes, the last one first."""
         while self._undo:
             self._undo.pop()()
+
+    def draw(self, kind: int) -> None:
+        """Gives draws their places, unless the program has set a seed."""
+        places[kind] = nowhere if kind in self._seeded else self.here.get
+        self.when_undone(lambda: places.__setitem__(kind, nowhere))
+
+    def note_seed(self, kind: int, is_own: bool) -> None:
+        """Notes that the program has set a seed, or has taken it back."""
+        (self._seeded.add if is_own else self._seeded.discard)(kind)
+        places[kind] = nowhere if is_own else self.here.get
 
     def put(self, owner: Any, name: str, value: Any) -> None:
         """Replaces an attribute."""

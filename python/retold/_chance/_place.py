@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from typing import Any, Dict
+from typing import Any, Dict, Tuple
 
 try:
     # The module alone: `hashlib` loads OpenSSL.
@@ -14,6 +14,9 @@ except ImportError:
 
 #: The length of a seed, in bytes.
 LENGTH = 16
+
+#: What is drawn, each with streams of its own.
+RANDOM, NUMPY, UUID = range(3)
 
 
 def digest(seed: bytes, *parts: object) -> bytes:
@@ -26,7 +29,7 @@ class Place:
     """A place, with its streams by the module that draws: a library that draws, such as one that waits before it tries again, does not
     take the draws of the program."""
 
-    __slots__ = ("seed", "random", "numpy", "uuid", "_counts")
+    __slots__ = ("seed", "streams", "_counts")
 
     def __init__(self, seed: bytes) -> None:
         self.become(seed)
@@ -34,9 +37,8 @@ class Place:
     def become(self, seed: bytes) -> None:
         """Makes it the place with another seed, where nothing was drawn yet."""
         self.seed = seed
-        self.random: Dict[Any, Any] = {}
-        self.numpy: Dict[Any, Any] = {}
-        self.uuid: Dict[Any, Any] = {}
+        #: By what is drawn, and by module.
+        self.streams: Tuple[Dict[Any, Any], ...] = ({}, {}, {})
         self._counts: Dict[Any, Any] = {}
 
     def next_seed(self, kind: str, name: str) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from types import ModuleType
-from typing import Any, Callable, Iterable
+from typing import Any, Callable, Iterable, Iterator
 
 from ._chance import Chance
 from ._place import Place, digest, name_of
@@ -89,3 +89,30 @@ def patch_pool(pool: ModuleType, chance: Chance) -> None:
     lazily("imap")
     lazily("imap_unordered")
 
+
+def patch_joblib(parallel: ModuleType, chance: Chance) -> None:
+    """Patches joblib, which puts as many calls into one piece of work as were quick lately, and takes them from threads of its own."""
+    call = parallel.Parallel.__call__
+
+    @functools.wraps(call)
+    def call_at(self: Any, iterable: Iterable[Any]) -> Any:
+        numbered = _numbered(chance, chance.here.get().next_seed("call", "joblib"), iter(iterable))
+        return call(self, list(numbered) if hasattr(iterable, "__len__") else numbered)
+
+    chance.put(parallel.Parallel, "__call__", call_at)
+
+
+def _numbered(chance: Chance, seed: bytes, calls: Iterator[Any]) -> Iterator[Any]:
+    """Calls with their places by their numbers; what makes them has a place, too, whichever thread is under way."""
+    place = Place(digest(seed, "calls"))
+    number = 0
+    while True:
+        before = chance.here.set(place)
+        try:
+            function, args, kwargs = next(calls)
+        except StopIteration:
+            return
+        finally:
+            chance.here.reset(before)
+        yield Errand(chance.setting, digest(seed, number), function), args, kwargs
+        number += 1

@@ -20,10 +20,11 @@ macro_rules! chance_files {
     };
 }
 
-const FILES: [(&str, &str); 10] = chance_files![
+const FILES: [(&str, &str); 11] = chance_files![
     "__init__.py",
     "_chance.py",
     "_draws.py",
+    "_hidden.py",
     "_imports.py",
     "_numpy.py",
     "_place.py",
