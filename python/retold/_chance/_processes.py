@@ -7,7 +7,7 @@ import functools
 import os
 import sys
 from types import ModuleType
-from typing import Any, Optional
+from typing import Any, Dict, List, Optional
 
 from ._chance import Chance
 from ._place import digest, name_of
@@ -39,6 +39,35 @@ def inherit(chance: Chance) -> None:
         if name not in os.environ:
             os.putenv(name, value)
             chance.when_undone(functools.partial(os.unsetenv, name))
+    if chance.folder is not None:
+        _hold(chance, {_PATH: chance.folder, VARIABLE: os.environ.get(VARIABLE, chance.setting)})
+
+
+def _hold(chance: Chance, held: Dict[str, str]) -> None:
+    """Lets child processes have the folder and the seed, also if the program changes its environment."""
+    put, unset = os.putenv, os.unsetenv
+
+    def putenv(name: Any, value: Any) -> None:
+        put(name, _with_folder(held[_PATH], os.fsdecode(value)) if os.fsdecode(name) == _PATH else value)
+
+    def unsetenv(name: Any) -> None:
+        own = held.get(os.fsdecode(name))
+        if own is None:
+            unset(name)
+        else:
+            put(name, own)
+
+    # Python 3.8 keeps them in the environment.
+    for owner in (os, os.environ):
+        if "putenv" in vars(owner):
+            chance.put(owner, "putenv", putenv)
+            chance.put(owner, "unsetenv", unsetenv)
+
+
+def _with_folder(folder: str, path: str) -> str:
+    """A search path that begins with the folder, or has it anyway."""
+    paths = [place for place in path.split(os.pathsep) if place]
+    return path if folder in paths else os.pathsep.join([folder, *paths])
 
 
 def own_seed(seed: bytes, folder: str) -> bytes:
@@ -73,9 +102,8 @@ def patch_subprocess(subprocess: ModuleType, chance: Chance) -> None:
         own = {os.fsdecode(name): os.fsdecode(value) for name, value in given.items()}
         own.setdefault(_HASHES, os.environ.get(_HASHES) or hash_seed(chance.setting))
         own[VARIABLE] = chance.setting_of(seed)
-        paths = [path for path in own.get(_PATH, "").split(os.pathsep) if path]
-        if chance.folder is not None and chance.folder not in paths:
-            own[_PATH] = os.pathsep.join([chance.folder, *paths])
+        if chance.folder is not None:
+            own[_PATH] = _with_folder(chance.folder, own.get(_PATH, ""))
         if len(args) > _OF_POPEN:
             args = (*args[:_OF_POPEN], own, *args[_OF_POPEN + 1 :])
         else:
@@ -164,7 +192,7 @@ def _after_fork_in_child() -> None:
 
 
 #: Whether the process that is forked was given its seed here.
-_forking: list[bool] = []
+_forking: List[bool] = []
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)
