@@ -352,6 +352,21 @@ def test_functions_of_the_modules_are_handed_to_pools(method: str) -> None:
     twice(draw)
 
 
+def drawn_in_process(_: object) -> tuple[int, float, float, float]:
+    time.sleep(0.05)
+    return os.getpid(), random.random(), random.Random().random(), float(np.random.rand())
+
+
+def test_processes_that_are_older_than_a_block_do_not_draw_the_same_after_it() -> None:
+    with concurrent.futures.ProcessPoolExecutor(2) as pool:
+        list(pool.map(drawn_in_process, range(2)))
+        with drawing():
+            list(pool.map(drawn_in_process, range(4)))
+        after = list(pool.map(drawn_in_process, range(6)))
+    drawn = [one for _, *some in after for one in some]
+    assert len({process for process, *_ in after}) == 2 and len(set(drawn)) == len(drawn)
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_fork_has_a_stream_of_its_own() -> None:
     def draw() -> Any:

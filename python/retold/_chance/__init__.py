@@ -13,6 +13,7 @@ from typing import Callable, Dict, Optional
 
 from . import _draws, _imports, _numpy, _pools, _processes, _stack, _tasks
 from ._chance import Chance, active, begun
+from ._place import LENGTH
 
 __all__ = ["Chance", "VARIABLE", "active", "enter", "install", "join", "remove", "start"]
 
@@ -94,9 +95,9 @@ def enter(setting: str, seed: bytes) -> Chance:
 def join(setting: str) -> Chance:
     """The chance of this process, which is made that of a run; a pool of processes may be older than a block."""
     chance = active()
-    if chance is None:
-        return install(setting)
-    if chance.setting != setting:
+    if chance is not None and chance.setting == setting:
+        return chance
+    if chance is not None:
         remove(chance)
-        return install(setting)
-    return chance
+    # It has no place of its own, only those of what it is handed: what it draws besides, and after the block, is as without a run.
+    return install(setting, os.urandom(LENGTH))

@@ -72,7 +72,8 @@ def _with_folder(folder: str, path: str) -> str:
 
 def own_seed(seed: bytes, folder: str) -> bytes:
     """The seed of this process, which has begun with that of another: programs that know nothing of places may have started several."""
-    words = list(getattr(sys, "orig_argv", [""]))[1:]
+    # Python before 3.10 knows what it runs, but not the name of a module.
+    words = list(getattr(sys, "orig_argv", ["", *sys.argv]))[1:]
     while words and words[0].startswith("-") and words[0] not in ("-m", "-c"):
         words.pop(0)
     program = " ".join(words[:2]) if words[:1] in (["-m"], ["-c"]) else os.path.basename(words[0] if words else "")
