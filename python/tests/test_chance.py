@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import contextvars
 import importlib
 import json
 import multiprocessing.pool
@@ -289,6 +290,41 @@ def test_threads_draw_by_who_started_them() -> None:
             results.append(draw(order))
     assert results[0] == results[1]
     assert len({one for _, drawn in results[0][0] for one in drawn} | set(results[0][1])) == 9
+
+
+def test_calls_in_contexts_that_were_copied_before_draw_apart() -> None:
+    """As LangChain, LangGraph and `loop.run_in_executor` hand them to threads, also by `pop` from a list."""
+
+    def slowly(number: int) -> Any:
+        time.sleep(time.time_ns() % 7 / 1000)
+        first = random.random(), random.Random().random(), float(np.random.rand())
+        time.sleep(time.time_ns() % 7 / 1000)
+        return *first, random.random()
+
+    async def main() -> Any:
+        loop = asyncio.get_running_loop()
+        calls = [loop.run_in_executor(None, contextvars.copy_context().run, slowly, n) for n in range(4)]
+        return await asyncio.gather(*calls)
+
+    def draw() -> Any:
+        drawn: dict[int, Any] = {}
+        contexts = [contextvars.copy_context() for _ in range(12)]
+        with concurrent.futures.ThreadPoolExecutor(3) as pool:
+            some = [pool.submit(contexts.pop().run, slowly, n) for n in range(4)]
+            mapped = list(pool.map(lambda n: contexts.pop().run(slowly, n), range(4)))
+            within = pool.submit(asyncio.run, main()).result()
+        threads = [
+            threading.Thread(target=contexts.pop().run, args=(lambda n: drawn.update({n: slowly(n)}), n)) for n in range(4)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        every = [*[it.result() for it in some], *mapped, *within, *asyncio.run(main()), *(drawn[n] for n in range(4))]
+        assert len({one for some in every for one in some}) == 4 * len(every)
+        return every
+
+    twice(draw)
 
 
 def test_a_library_that_draws_takes_no_draw_of_the_program() -> None:

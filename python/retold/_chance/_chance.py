@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextvars
 import sys
+from _thread import get_ident
 from types import ModuleType
-from typing import Any, Callable, List, Optional, Set, Tuple
+from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 
 from ._place import Place
 
@@ -25,8 +26,17 @@ def nowhere() -> None:
 #: By what is drawn, gives the place of the code that is running: none outside of a run, or if the program has set a seed.
 places: List[Callable[[], Optional[Place]]] = [nowhere, nowhere, nowhere]
 
+#: By thread, the place of the call that a pool has it do.
+calls: Dict[int, Place] = {}
+
 #: What a setting has after its seed: whether `uuid4` is the run's, too, and whether the run is replayed.
 _UUID, _REPLAY = "uuid", "replay"
+
+
+def in_call(place: Place) -> Place:
+    """The place of the call in this thread, unless a place is in it."""
+    own = calls.get(get_ident())
+    return place if own is None or place.call is own else own
 
 
 class Chance:
@@ -52,8 +62,27 @@ class Chance:
 
     def become(self, seed: bytes) -> None:
         """Makes the process, and whatever runs in it now, the one at a place."""
+        calls.clear()
         self.root.become(seed)
         self.here.set(self.root)
+
+    def place(self) -> Place:
+        """The place of the code that is running."""
+        return in_call(self.here.get())
+
+    def call_at(self, place: Place, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """Calls a function at a place: also what it runs in a context that was copied before, as LangChain and LangGraph do."""
+        thread = get_ident()
+        before, outer = self.here.set(place), calls.get(thread)
+        place.call = calls[thread] = place
+        try:
+            return function(*args, **kwargs)
+        finally:
+            if outer is None:
+                calls.pop(thread, None)
+            else:
+                calls[thread] = outer
+            self.here.reset(before)
 
     def when_undone(self, undo: Callable[[], None]) -> None:
         """Notes what takes a change back."""

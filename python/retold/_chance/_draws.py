@@ -9,7 +9,7 @@ import functools
 from types import FrameType, ModuleType
 from typing import Any, Optional
 
-from ._chance import Chance, places
+from ._chance import Chance, in_call, places
 from ._hidden import frame_at, hidden, module_at, replace
 from ._place import RANDOM, UUID, digest
 
@@ -47,7 +47,7 @@ def new_seed(chance: Chance, kind: str, frame: Optional[FrameType], own: Any) ->
     module, function = ("", "") if frame is None else (frame.f_globals.get("__name__"), frame.f_code.co_name)
     if module in _LEFT_ALONE:
         return None
-    return int.from_bytes(chance.here.get().next_seed(kind, f"{module}.{function}"), "big")
+    return int.from_bytes(chance.place().next_seed(kind, f"{module}.{function}"), "big")
 
 
 def patch_uuid(uuid: ModuleType, chance: Chance) -> None:
@@ -63,6 +63,7 @@ def patch_uuid(uuid: ModuleType, chance: Chance) -> None:
         place, module = places[UUID](), module_at(1)
         if place is None:
             return original()
+        place = in_call(place)
         stream = place.streams[UUID].get(module)
         if stream is None:
             stream = place.streams[UUID][module] = make(int.from_bytes(digest(place.seed, "uuid", module), "big"))

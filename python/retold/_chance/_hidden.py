@@ -8,7 +8,7 @@ from sys import _getframe
 from types import FrameType
 from typing import Any, Callable, Dict, Optional, Type
 
-from ._chance import active, places
+from ._chance import active, calls, in_call, places
 from ._place import Place
 
 #: One for each generator: whatever took it in one block draws from the run in the next one, too.
@@ -72,6 +72,8 @@ def _class(kind: int, shared: Any, begin: Callable[[bytes, Any], Any], get: str,
             place = places[kind]()
             if place is None:
                 return method(shared, *args, **kwargs)
+            if calls:
+                place = in_call(place)
             try:
                 stream = place.streams[kind][_getframe(1).f_globals["__name__"]]
             except (KeyError, ValueError):
@@ -91,7 +93,7 @@ def _class(kind: int, shared: Any, begin: Callable[[bytes, Any], Any], get: str,
         def drawn_from(self, depth: int) -> Any:
             """The generator for the code that called the caller."""
             place = places[kind]()
-            return shared if place is None else stream_of(place, module_at(depth + 1))
+            return shared if place is None else stream_of(in_call(place), module_at(depth + 1))
 
         def __reduce__(self) -> Any:
             return self.drawn_from(1).__reduce__()
@@ -101,7 +103,7 @@ def _class(kind: int, shared: Any, begin: Callable[[bytes, Any], Any], get: str,
         state = state_of(stream, *args, **kwargs)
         if place is not None:
             state = _State(state) if isinstance(state, tuple) else _NewState(state)
-            state.streams = {module: state_of(it) for module, it in place.streams[kind].items()}
+            state.streams = {module: state_of(it) for module, it in in_call(place).streams[kind].items()}
         return state
 
     def set_state(self: Any, state: Any) -> None:
@@ -110,7 +112,7 @@ def _class(kind: int, shared: Any, begin: Callable[[bytes, Any], Any], get: str,
             put_state(shared, state)
         else:
             # What has drawn since then begins anew.
-            place = chance.here.get()
+            place = chance.place()
             place.streams[kind].clear()
             for module, one in states.items():
                 put_state(stream_of(place, module), one)

@@ -98,7 +98,7 @@ def patch_subprocess(subprocess: ModuleType, chance: Chance) -> None:
     @functools.wraps(begin)
     def begin_at(self: Any, *args: Any, **kwargs: Any) -> None:
         given = args[_OF_POPEN] if len(args) > _OF_POPEN else kwargs.get("env")
-        seed = chance.here.get().next_seed("program", _program(args[0] if args else kwargs.get("args")))
+        seed = chance.place().next_seed("program", _program(args[0] if args else kwargs.get("args")))
         given = os.environ if given is None else given
         own = {os.fsdecode(name): os.fsdecode(value) for name, value in given.items()}
         own.setdefault(_HASHES, os.environ.get(_HASHES) or hash_seed(chance.setting))
@@ -128,7 +128,7 @@ def patch_process(process: ModuleType, chance: Chance) -> None:
     @functools.wraps(start)
     def start_at(self: Any) -> None:
         target = getattr(self, "_target", None)
-        before = _starting.set(chance.here.get().next_seed("process", name_of(self if target is None else target)))
+        before = _starting.set(chance.place().next_seed("process", name_of(self if target is None else target)))
         try:
             start(self)
         finally:
@@ -144,7 +144,7 @@ def patch_spawn(spawn: ModuleType, chance: Chance) -> None:
     @functools.wraps(tell)
     def tell_place(name: str) -> Any:
         data = tell(name)
-        seed = _starting.get() or chance.here.get().next_seed("process", "")
+        seed = _starting.get() or chance.place().next_seed("process", "")
         data["retold_chance"] = _Entry(chance.setting, seed)
         return data
 
@@ -168,7 +168,7 @@ def _before_fork() -> None:
 
     chance = active()
     if chance is not None and _starting.get() is None:
-        _starting.set(chance.here.get().next_seed("process", ""))
+        _starting.set(chance.place().next_seed("process", ""))
         _forking.append(True)
 
 
