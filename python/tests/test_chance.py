@@ -327,6 +327,24 @@ def test_calls_in_contexts_that_were_copied_before_draw_apart() -> None:
     twice(draw)
 
 
+def test_a_call_that_goes_on_after_a_block_draws_from_the_next_one() -> None:
+    def work(begin: threading.Event) -> Any:
+        random.random()
+        begin.wait()
+        return random.random(), float(np.random.rand())
+
+    drawn = []
+    for first, second in ((OTHER, SEED), (SEED[::-1], SEED), (OTHER, OTHER)):
+        begin = threading.Event()
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            with drawing(first):
+                call = pool.submit(work, begin)
+            with drawing(second):
+                begin.set()
+                drawn.append(call.result())
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
 def test_a_library_that_draws_takes_no_draw_of_the_program() -> None:
     jitter = library("def jitter(): return random.random()")["jitter"]
 

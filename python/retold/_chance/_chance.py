@@ -90,6 +90,8 @@ class Chance:
 
     def undo(self) -> None:
         """Takes back all changes, the last one first."""
+        # A call that goes on has no place in the next block.
+        calls.clear()
         while self._undo:
             self._undo.pop()()
 
