@@ -28,15 +28,17 @@ try:
         import _retold_chance  # type: ignore[import-not-found]
 
         _retold_chance.start(_folder)
-    if os.environ.get("RETOLD_URL"):
+    # In Python 2, what is there has another method, and each import would fail.
+    if sys.version_info >= (3, 8) and os.environ.get("RETOLD_URL"):
         sys.meta_path.insert(0, _Frameworks)
 finally:
     sys.path[:] = [place for place in sys.path if place != _folder]
-    del sys.modules["sitecustomize"]
+    # Python 2 empties a module that nobody has.
+    _own = sys.modules.pop("sitecustomize")
 try:
     import sitecustomize  # type: ignore[import-not-found]
 except ImportError as missing:
-    if missing.name != "sitecustomize":
+    if getattr(missing, "name", "sitecustomize") != "sitecustomize":
         raise
     # Python takes the module that it finds here.
     sys.modules["sitecustomize"] = sys

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import contextvars
 import importlib
 import json
 import multiprocessing.pool
 import os
+import pickle
 import random
 import secrets
 import subprocess
@@ -73,6 +75,10 @@ def pair(_: object, __: object) -> tuple[float, float]:
         lambda: (np.random.default_rng().random(), np.random.RandomState().rand(), np.random.SeedSequence().entropy),
         lambda: np.random.Generator(np.random.MT19937()).random(),
         lambda: np.random.mtrand._rand.normal(),
+        # As networkx and SciPy ask for the generators of the modules.
+        lambda: (random._inst.random(), random._inst.choice(range(10**6))),
+        lambda: np.random.Generator(np.random.mtrand._rand._bit_generator).random(),
+        lambda: np.random.Generator(np.random.get_bit_generator()).random(),
     ],
 )
 def test_each_draw_without_a_seed_comes_from_that_of_the_run(draw: Callable[[], Any]) -> None:
@@ -107,6 +113,12 @@ def test_a_seed_of_the_program_wins_as_it_is() -> None:
             assert [np.random.rand(), np.random.randint(99)] == due_numbers
             assert random.Random(42).random() == due[0] and np.random.default_rng(1).random() == pytest.approx(0.5118216247)
     twice(lambda: (random.seed(1), random.seed(), random.random())[2])
+    own = np.random.RandomState(np.random.PCG64(42)).rand()
+    before = np.random.get_bit_generator()
+    with drawing():
+        np.random.set_bit_generator(np.random.PCG64(42))
+        assert np.random.rand() == own
+    np.random.set_bit_generator(before)
 
 
 def test_a_state_that_is_put_back_is_that_of_the_stream() -> None:
@@ -122,6 +134,80 @@ def test_a_state_that_is_put_back_is_that_of_the_stream() -> None:
         return first
 
     twice(draw)
+
+
+def library(code: str) -> Any:
+    """A module of its own."""
+    names: dict[str, Any] = {"__name__": "library"}
+    exec(f"import random, numpy as np\n{code}", names)
+    return names
+
+
+def test_a_state_is_that_of_all_modules_that_draw_here() -> None:
+    """Whoever compares two conditions with the same draws takes it in one module, and draws in another."""
+    simulate = library("def simulate(): return random.random(), random.gauss(0, 1), np.random.rand()")["simulate"]
+
+    def draw() -> Any:
+        state, numbers = random.getstate(), np.random.get_state(legacy=False)
+        never = simulate()
+        random.setstate(state), np.random.set_state(numbers)
+        assert simulate() == never
+        state, numbers = random.getstate(), np.random.get_state()
+        again = simulate()
+        random.setstate(state), np.random.set_state(numbers)
+        assert simulate() == again != never
+        return never
+
+    twice(draw)
+
+
+def test_what_is_pickled_needs_nothing_of_retold() -> None:
+    for draws in (random.random, random.Random(), np.random.rand, np.random.RandomState(), np.random.default_rng()):
+        with drawing():
+            assert b"retold" not in pickle.dumps(draws)
+    with drawing():
+        states = random.getstate(), np.random.get_state(), np.random.get_state(legacy=False)
+        copies = random.random, np.random.rand
+        kept = pickle.dumps((states, copies))
+        due = random.random(), np.random.rand()
+    assert b"retold" not in kept
+    states, copies = pickle.loads(kept)
+    assert (copies[0](), copies[1]()) == due
+    random.setstate(states[0]), np.random.set_state(states[1])
+    assert (random.random(), np.random.rand()) == due
+
+
+def test_what_was_taken_in_one_block_draws_from_the_run_in_the_next() -> None:
+    """A module that is imported in a block may keep functions and generators in its classes."""
+    with drawing(OTHER):
+        taken: list[Any] = [random.random, random._inst.random, np.random.rand, np.random.mtrand._rand.rand]
+        random.seed(1), [draw() for draw in taken]
+    twice(lambda: [draw() for draw in taken])
+    assert [draw() for draw in taken] != [draw() for draw in taken]
+    with drawing(f"{OTHER}+uuid"):
+        uuid4 = uuid.uuid4
+    drawn = []
+    for setting in (f"{SEED}+uuid", f"{SEED}+uuid", SEED):
+        with drawing(setting):
+            drawn.append(uuid4())
+    assert drawn[0] == drawn[1] != drawn[2] and uuid4() != uuid4()
+
+
+def test_a_chance_in_another_one_is_as_alone_and_the_other_goes_on() -> None:
+    def draw() -> Any:
+        return random.random(), np.random.rand(), random.Random().random(), np.random.default_rng().random()
+
+    with drawing():
+        alone = draw()
+    with drawing(OTHER):
+        due = [random.random(), random.random()], np.random.RandomState(5).rand(2).tolist()
+    with drawing(OTHER):
+        np.random.seed(5)
+        outer = [random.random()], [np.random.rand()]
+        with drawing():
+            assert draw() == alone
+        outer[0].append(random.random()), outer[1].append(np.random.rand())
+    assert outer == due
 
 
 def test_nothing_that_keeps_secrets_is_touched() -> None:
@@ -206,14 +292,66 @@ def test_threads_draw_by_who_started_them() -> None:
     assert len({one for _, drawn in results[0][0] for one in drawn} | set(results[0][1])) == 9
 
 
+def test_calls_in_contexts_that_were_copied_before_draw_apart() -> None:
+    """As LangChain, LangGraph and `loop.run_in_executor` hand them to threads, also by `pop` from a list."""
+
+    def slowly(number: int) -> Any:
+        time.sleep(time.time_ns() % 7 / 1000)
+        first = random.random(), random.Random().random(), float(np.random.rand())
+        time.sleep(time.time_ns() % 7 / 1000)
+        return *first, random.random()
+
+    async def main() -> Any:
+        loop = asyncio.get_running_loop()
+        calls = [loop.run_in_executor(None, contextvars.copy_context().run, slowly, n) for n in range(4)]
+        return await asyncio.gather(*calls)
+
+    def draw() -> Any:
+        drawn: dict[int, Any] = {}
+        contexts = [contextvars.copy_context() for _ in range(12)]
+        with concurrent.futures.ThreadPoolExecutor(3) as pool:
+            some = [pool.submit(contexts.pop().run, slowly, n) for n in range(4)]
+            mapped = list(pool.map(lambda n: contexts.pop().run(slowly, n), range(4)))
+            within = pool.submit(asyncio.run, main()).result()
+        threads = [
+            threading.Thread(target=contexts.pop().run, args=(lambda n: drawn.update({n: slowly(n)}), n)) for n in range(4)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        every = [*[it.result() for it in some], *mapped, *within, *asyncio.run(main()), *(drawn[n] for n in range(4))]
+        assert len({one for some in every for one in some}) == 4 * len(every)
+        return every
+
+    twice(draw)
+
+
+def test_a_call_that_goes_on_after_a_block_draws_from_the_next_one() -> None:
+    def work(begin: threading.Event) -> Any:
+        random.random()
+        begin.wait()
+        return random.random(), float(np.random.rand())
+
+    drawn = []
+    for first, second in ((OTHER, SEED), (SEED[::-1], SEED), (OTHER, OTHER)):
+        begin = threading.Event()
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            with drawing(first):
+                call = pool.submit(work, begin)
+            with drawing(second):
+                begin.set()
+                drawn.append(call.result())
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
 def test_a_library_that_draws_takes_no_draw_of_the_program() -> None:
-    library: dict[str, Any] = {"__name__": "library"}
-    exec("import random\ndef jitter(): return random.random()", library)
+    jitter = library("def jitter(): return random.random()")["jitter"]
 
     def draw(times: int) -> Any:
         for _ in range(times):
-            library["jitter"]()
-        return [random.random(), library["jitter"]() != 0.0]
+            jitter()
+        return [random.random(), jitter() != 0.0]
 
     with drawing():
         never = draw(0)
@@ -234,6 +372,53 @@ def test_processes_draw_by_who_started_them_or_handed_them_work(method: str) -> 
         return drawn
 
     twice(draw)
+
+
+def unevenly(number: int) -> float:
+    """Takes longer in some calls, and not the same in each run."""
+    if number % 7 == 0:
+        time.sleep(time.time_ns() % 7 / 1000)
+    return random.random()
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading", "sequential"])
+def test_calls_of_joblib_draw_by_their_numbers(backend: str) -> None:
+    """It puts as many into one piece of work as were quick lately, and asks for them in threads of its own."""
+    joblib = pytest.importorskip("joblib")
+
+    def draw() -> Any:
+        calls = (joblib.delayed(unevenly)(random.randrange(10**6)) for _ in range(400))
+        drawn = joblib.Parallel(n_jobs=2, backend=backend)(calls)
+        assert len(set(drawn)) == 400
+        return drawn, joblib.Parallel(n_jobs=2, backend=backend)([joblib.delayed(each)(n) for n in range(3)])
+
+    twice(draw)
+
+
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+def test_functions_of_the_modules_are_handed_to_pools(method: str) -> None:
+    """A copy of the generator goes with them, as without retold."""
+
+    def draw() -> Any:
+        with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context(method)) as pool:
+            return pool.submit(random.randint, 1, 10**9).result(), pool.submit(np.random.rand).result()
+
+    twice(draw)
+
+
+def drawn_in_process(_: object) -> tuple[int, float, float, float]:
+    time.sleep(0.05)
+    return os.getpid(), random.random(), random.Random().random(), float(np.random.rand())
+
+
+def test_processes_that_are_older_than_a_block_do_not_draw_the_same_after_it() -> None:
+    with concurrent.futures.ProcessPoolExecutor(2) as pool:
+        list(pool.map(drawn_in_process, range(2)))
+        with drawing():
+            list(pool.map(drawn_in_process, range(4)))
+        after = list(pool.map(drawn_in_process, range(6)))
+    drawn = [one for _, *some in after for one in some]
+    assert len({process for process, *_ in after}) == 2 and len(set(drawn)) == len(drawn)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
@@ -312,6 +497,40 @@ def test_another_sitecustomize_has_its_turn(folder: Path, tmp_path: Path) -> Non
     drawn = begun(folder, "-c", code, PYTHONPATH=str(other))
     assert drawn.startswith("other ") and str(other) in drawn
     assert begun(folder, "-c", code, PYTHONPATH=str(other)) == drawn
+
+
+def test_a_program_that_changes_its_environment_keeps_its_chance(folder: Path) -> None:
+    code = """
+import multiprocessing, os, random, sys
+if __name__ == "__main__":
+    line = f"'{sys.executable}' -c 'import random, sys; print(random.random(), \\"/added\\" in sys.path)'"
+    os.environ["PYTHONPATH"] = "/added"
+    os.system(line)
+    del os.environ["PYTHONPATH"]
+    os.environ.pop("RETOLD_CHANCE")
+    os.system(line)
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        print(pool.apply(random.Random))
+"""
+    drawn = begun(folder, "-c", code).split()[:4]
+    assert drawn[1::2] == ["True", "False"] and drawn[0] != drawn[2]
+    assert begun(folder, "-c", code).split()[:4] == drawn
+
+
+def test_a_draw_with_no_code_around_it_is_one(folder: Path) -> None:
+    code = """
+import _thread, atexit, random, time
+_thread.start_new_thread(random.random, ())
+time.sleep(0.1)
+atexit.register(random.choice, "ab")
+print(random.random())
+"""
+    assert begun(folder, "-c", code) == begun(folder, "-c", code)
+
+
+def test_a_module_that_is_looked_for_and_imported_later_is_reached(folder: Path) -> None:
+    code = "import importlib.util as it; it.find_spec('random'); import random; print(random.random())"
+    assert begun(folder, "-c", code) == begun(folder, "-c", code)
 
 
 def test_modules_scripts_and_virtual_environments_are_reached(folder: Path, tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ from types import ModuleType
 from typing import Callable, Dict, Optional
 
 from . import _draws, _imports, _numpy, _pools, _processes, _stack, _tasks
-from ._chance import Chance
+from ._chance import Chance, active, begun
+from ._place import LENGTH
 
 __all__ = ["Chance", "VARIABLE", "active", "enter", "install", "join", "remove", "start"]
 
@@ -31,6 +32,7 @@ _PATCHES: Dict[str, Callable[[ModuleType, Chance], None]] = {
     "concurrent.futures.process": _pools.patch_executor,
     "loky.process_executor": _pools.patch_executor,
     "joblib.externals.loky.process_executor": _pools.patch_executor,
+    "joblib.parallel": _pools.patch_joblib,
     "multiprocessing.pool": _pools.patch_pool,
     "multiprocess.pool": _pools.patch_pool,
     "multiprocessing.process": _processes.patch_process,
@@ -40,28 +42,25 @@ _PATCHES: Dict[str, Callable[[ModuleType, Chance], None]] = {
     "subprocess": _processes.patch_subprocess,
 }
 
-#: The chance of this process, if it has one.
-_active: Optional[Chance] = None
-
-
-def active() -> Optional[Chance]:
-    """The chance of this process, if it has one."""
-    return _active
-
 
 def install(setting: str, seed: Optional[bytes] = None, folder: Optional[str] = None) -> Chance:
     """Makes the draws of this process those of a run, whose setting is given; ``seed`` is that of the process."""
-    global _active
-    chance = Chance(setting, seed, folder)
-    chance.outer, _active = _active, chance
+    outer, chance = active(), Chance(setting, seed, folder)
+    if outer is not None:
+        outer.undo()
+    begun.append(chance)
+    _begin(chance)
+    return chance
+
+
+def _begin(chance: Chance) -> None:
     _processes.inherit(chance)
     # In a block, retold catches the requests itself.
-    told = _stack.patches(chance.put, _stack.told) if chance.is_replay and folder is not None else {}
+    told = _stack.patches(chance.put, _stack.told) if chance.is_replay and chance.folder is not None else {}
     own = {name: functools.partial(_patch, patch, chance) for name, patch in _PATCHES.items()}
     waiting = _imports.Waiting({**own, **told})
     chance.when_undone(waiting.end)
     waiting.begin()
-    return chance
 
 
 def _patch(patch: Callable[[ModuleType, Chance], None], chance: Chance, module: ModuleType) -> None:
@@ -69,11 +68,14 @@ def _patch(patch: Callable[[ModuleType, Chance], None], chance: Chance, module: 
 
 
 def remove(chance: Chance) -> None:
-    """Takes everything back that was changed."""
-    global _active
+    """Takes everything back that was changed; the one before it, if there is one, goes on."""
     chance.undo()
-    if _active is chance:
-        _active = chance.outer
+    if chance in begun:
+        begun.remove(chance)
+        outer = active()
+        if outer is not None:
+            outer.undo()
+            _begin(outer)
 
 
 def start(folder: str) -> None:
@@ -93,10 +95,10 @@ def enter(setting: str, seed: bytes) -> Chance:
 
 def join(setting: str) -> Chance:
     """The chance of this process, which is made that of a run; a pool of processes may be older than a block."""
-    chance = _active
-    if chance is None:
-        return install(setting)
-    if chance.setting != setting:
+    chance = active()
+    if chance is not None and chance.setting == setting:
+        return chance
+    if chance is not None:
         remove(chance)
-        return install(setting)
-    return chance
+    # It has no place of its own, only those of what it is handed: what it draws besides, and after the block, is as without a run.
+    return install(setting, os.urandom(LENGTH))

@@ -6,88 +6,37 @@ A seed that the program sets wins: from then on, the module's generator is one f
 from __future__ import annotations
 
 import functools
-from sys import _getframe
 from types import FrameType, ModuleType
-from typing import Any, Callable, Optional
+from typing import Any, Optional
 
-from ._chance import Chance
-from ._place import digest
+from ._chance import Chance, in_call, places
+from ._hidden import frame_at, hidden, module_at, replace
+from ._place import RANDOM, UUID, digest
 
 #: Whose new generators stay those of the operating system: names of files that everybody may write beside are not to be guessed.
 _LEFT_ALONE = ("tempfile",)
 
-#: What is not drawn, but changes or shows the generator.
-_STATE = ("seed", "getstate", "setstate")
-
-
-class _State(tuple):  # type: ignore[type-arg]
-    """The state of a stream: to put it back is no seed of the program's own."""
-
-    def __reduce__(self) -> Any:
-        return tuple, (tuple(self),)
-
 
 def patch(random: ModuleType, chance: Chance) -> None:
     """Patches the module `random`."""
-    hidden, make = random._inst, random.Random
-    seed_plainly, get = make.seed, chance.here.get
-    is_seeded = False
+    shared, make = random._inst, random.Random
+    seed_plainly = make.seed
 
-    def stream_of(module: Any) -> Any:
-        place = get()
-        stream = place.random.get(module)
-        if stream is None:
-            stream = make(int.from_bytes(digest(place.seed, "random", module), "big"))
-            place.random[module] = stream
-        return stream
+    def begin(seed: bytes, module: Any) -> Any:
+        return make(int.from_bytes(digest(seed, "random", module), "big"))
 
-    def drawing(name: str) -> Callable[..., Any]:
-        original, method = getattr(random, name), getattr(make, name)
-
-        @functools.wraps(original)
-        def draw(*args: Any, **kwargs: Any) -> Any:
-            if is_seeded:
-                return original(*args, **kwargs)
-            caller = _getframe(1).f_globals
-            try:
-                stream = get().random[caller["__name__"]]
-            except KeyError:
-                stream = stream_of(caller.get("__name__"))
-            return method(stream, *args, **kwargs)
-
-        return draw
-
-    @functools.wraps(random.seed)
-    def seed(a: Any = None, version: int = 2) -> None:
-        nonlocal is_seeded
-        if a is not None:
-            seed_plainly(hidden, a, version)
-        is_seeded = a is not None
-
-    @functools.wraps(random.getstate)
-    def getstate() -> Any:
-        if is_seeded:
-            return make.getstate(hidden)
-        return _State(stream_of(_getframe(1).f_globals.get("__name__")).getstate())
-
-    @functools.wraps(random.setstate)
-    def setstate(state: Any) -> None:
-        nonlocal is_seeded
-        is_own = not isinstance(state, _State)
-        make.setstate(hidden if is_own else stream_of(_getframe(1).f_globals.get("__name__")), state)
-        is_seeded = is_own
+    def new(hidden_class: Any) -> Any:
+        instead = make.__new__(hidden_class)
+        instead.gauss_next = None
+        return instead
 
     @functools.wraps(seed_plainly)
     def seed_by_place(self: Any, a: Any = None, version: int = 2) -> None:
         if a is None:
-            a = new_seed(chance, "generator", _getframe(1), vars(random))
+            a = new_seed(chance, "generator", frame_at(1), vars(random))
         seed_plainly(self, a, version)
 
-    pairs = [(random.seed, seed), (random.getstate, getstate), (random.setstate, setstate)]
-    for name, value in list(vars(random).items()):
-        if getattr(value, "__self__", None) is hidden and name not in _STATE:
-            pairs.append((value, drawing(name)))
-    chance.put_everywhere(pairs)
+    replace(chance, RANDOM, shared, hidden(RANDOM, shared, begin, "state", new), random)
     chance.put(make, "seed", seed_by_place)
 
 
@@ -98,7 +47,7 @@ def new_seed(chance: Chance, kind: str, frame: Optional[FrameType], own: Any) ->
     module, function = ("", "") if frame is None else (frame.f_globals.get("__name__"), frame.f_code.co_name)
     if module in _LEFT_ALONE:
         return None
-    return int.from_bytes(chance.here.get().next_seed(kind, f"{module}.{function}"), "big")
+    return int.from_bytes(chance.place().next_seed(kind, f"{module}.{function}"), "big")
 
 
 def patch_uuid(uuid: ModuleType, chance: Chance) -> None:
@@ -107,15 +56,18 @@ def patch_uuid(uuid: ModuleType, chance: Chance) -> None:
         return
     import random
 
-    get, make = chance.here.get, random.Random
+    original, make = uuid.uuid4, random.Random
 
-    @functools.wraps(uuid.uuid4)
+    @functools.wraps(original)
     def uuid4() -> Any:
-        place, module = get(), _getframe(1).f_globals.get("__name__")
-        stream = place.uuid.get(module)
+        place, module = places[UUID](), module_at(1)
+        if place is None:
+            return original()
+        place = in_call(place)
+        stream = place.streams[UUID].get(module)
         if stream is None:
-            stream = make(int.from_bytes(digest(place.seed, "uuid", module), "big"))
-            place.uuid[module] = stream
+            stream = place.streams[UUID][module] = make(int.from_bytes(digest(place.seed, "uuid", module), "big"))
         return uuid.UUID(int=stream.getrandbits(128), version=4)
 
-    chance.put_everywhere([(uuid.uuid4, uuid4)])
+    chance.put_everywhere([(original, uuid4)])
+    chance.draw(UUID)

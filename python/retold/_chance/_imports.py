@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from types import ModuleType
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, Set
 
 Patch = Callable[[ModuleType], None]
 
@@ -20,6 +21,7 @@ class Waiting:
 
     def __init__(self, patches: Dict[str, Patch]) -> None:
         self._patches = dict(patches)
+        self._asked: Set[str] = set()
 
     def begin(self) -> None:
         """Patches what is imported, and waits for the rest."""
@@ -27,28 +29,39 @@ class Waiting:
         sys.meta_path.insert(0, self)
         for name in list(self._patches):
             if is_imported(name):
-                self._patches[name](sys.modules[name])
+                self.patch(name, sys.modules[name])
+
+    def patch(self, name: str, module: ModuleType) -> None:
+        """Patches a module that is loaded, once."""
+        patch = self._patches.pop(name, None)
+        if patch is not None:
+            patch(module)
 
     def end(self) -> None:
         """Waits no more."""
         sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self]
+        self._patches.clear()
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
-        patch = self._patches.pop(fullname, None)
-        if patch is None:
+        if fullname not in self._patches or fullname in self._asked:
             return None
-        for finder in sys.meta_path:
-            find = None if finder is self else getattr(finder, "find_spec", None)
-            spec = None if find is None else find(fullname, path, target)
-            if spec is not None:
-                if hasattr(spec.loader, "exec_module"):
-                    spec.loader = _Loader(spec.loader, patch)
-                return spec
-        self._patches[fullname] = patch
+        self._asked.add(fullname)
+        try:
+            for finder in sys.meta_path:
+                find = None if finder is self else getattr(finder, "find_spec", None)
+                spec = None if find is None else find(fullname, path, target)
+                if spec is not None:
+                    if hasattr(spec.loader, "exec_module"):
+                        spec.loader = _Loader(spec.loader, functools.partial(self.patch, fullname))
+                    return spec
+        finally:
+            self._asked.discard(fullname)
         return None
 
 
 class _Loader:
+    """Patches a module once it is loaded: to ask where it is, as `importlib.util.find_spec` does, loads nothing."""
+
     def __init__(self, inner: Any, patch: Patch) -> None:
         self._inner, self._patch = inner, patch
 

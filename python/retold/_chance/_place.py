@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from typing import Any, Dict
+from typing import Any, Dict, Optional, Tuple
 
 try:
     # The module alone: `hashlib` loads OpenSSL.
@@ -14,6 +14,9 @@ except ImportError:
 
 #: The length of a seed, in bytes.
 LENGTH = 16
+
+#: What is drawn, each with streams of its own.
+RANDOM, NUMPY, UUID = range(3)
 
 
 def digest(seed: bytes, *parts: object) -> bytes:
@@ -26,17 +29,18 @@ class Place:
     """A place, with its streams by the module that draws: a library that draws, such as one that waits before it tries again, does not
     take the draws of the program."""
 
-    __slots__ = ("seed", "random", "numpy", "uuid", "_counts")
+    __slots__ = ("seed", "streams", "call", "_counts")
 
-    def __init__(self, seed: bytes) -> None:
+    def __init__(self, seed: bytes, call: Optional[Place] = None) -> None:
+        #: That of the call which a pool of threads or processes has under way there.
+        self.call = call
         self.become(seed)
 
     def become(self, seed: bytes) -> None:
         """Makes it the place with another seed, where nothing was drawn yet."""
         self.seed = seed
-        self.random: Dict[Any, Any] = {}
-        self.numpy: Dict[Any, Any] = {}
-        self.uuid: Dict[Any, Any] = {}
+        #: By what is drawn, and by module.
+        self.streams: Tuple[Dict[Any, Any], ...] = ({}, {}, {})
         self._counts: Dict[Any, Any] = {}
 
     def next_seed(self, kind: str, name: str) -> bytes:
@@ -49,7 +53,7 @@ class Place:
 
     def child(self, kind: str, name: str) -> Place:
         """The place of the next thing of a kind and name that is made here."""
-        return Place(self.next_seed(kind, name))
+        return Place(self.next_seed(kind, name), self.call)
 
 
 def name_of(made: Any) -> str:

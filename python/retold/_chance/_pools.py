@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from types import ModuleType
-from typing import Any, Callable, Iterable
+from typing import Any, Callable, Iterable, Iterator
 
 from ._chance import Chance
 from ._place import Place, digest, name_of
@@ -22,12 +23,7 @@ class Errand:
     def _call(self, seed: bytes, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         from . import join
 
-        chance = join(self._setting)
-        before = chance.here.set(Place(seed))
-        try:
-            return function(*args, **kwargs)
-        finally:
-            chance.here.reset(before)
+        return join(self._setting).call_at(Place(seed), function, *args, **kwargs)
 
 
 class EachErrand(Errand):
@@ -51,7 +47,7 @@ def patch_executor(process: ModuleType, chance: Chance) -> None:
 
     @functools.wraps(submit)
     def submit_at(self: Any, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        seed = chance.here.get().next_seed("call", name_of(fn))
+        seed = chance.place().next_seed("call", name_of(fn))
         return submit(self, Errand(chance.setting, seed, fn), *args, **kwargs)
 
     chance.put(process.ProcessPoolExecutor, "submit", submit_at)
@@ -63,12 +59,12 @@ def patch_pool(pool: ModuleType, chance: Chance) -> None:
 
     @functools.wraps(apply)
     def apply_at(self: Any, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        seed = chance.here.get().next_seed("call", name_of(func))
+        seed = chance.place().next_seed("call", name_of(func))
         return apply(self, Errand(chance.setting, seed, func), *args, **kwargs)
 
     @functools.wraps(each)
     def map_at(self: Any, func: Callable[..., Any], iterable: Iterable[Any], mapper: Any, *args: Any, **kwargs: Any) -> Any:
-        seed = chance.here.get().next_seed("call", name_of(func))
+        seed = chance.place().next_seed("call", name_of(func))
         if mapper.__name__ == "starmapstar":
             star = EachStarErrand(chance.setting, seed, func)
             return each(self, star, [(n, *item) for n, item in enumerate(iterable)], mapper, *args, **kwargs)
@@ -79,7 +75,7 @@ def patch_pool(pool: ModuleType, chance: Chance) -> None:
 
         @functools.wraps(begin)
         def begin_at(self: Any, func: Callable[..., Any], iterable: Iterable[Any], *args: Any, **kwargs: Any) -> Any:
-            seed = chance.here.get().next_seed("call", name_of(func))
+            seed = chance.place().next_seed("call", name_of(func))
             return begin(self, EachErrand(chance.setting, seed, func), enumerate(iterable), *args, **kwargs)
 
         chance.put(pool.Pool, name, begin_at)
@@ -89,3 +85,25 @@ def patch_pool(pool: ModuleType, chance: Chance) -> None:
     lazily("imap")
     lazily("imap_unordered")
 
+
+def patch_joblib(parallel: ModuleType, chance: Chance) -> None:
+    """Patches joblib, which puts as many calls into one piece of work as were quick lately, and takes them from threads of its own."""
+    call = parallel.Parallel.__call__
+
+    @functools.wraps(call)
+    def call_at(self: Any, iterable: Iterable[Any]) -> Any:
+        numbered = _numbered(chance, chance.place().next_seed("call", "joblib"), iter(iterable))
+        return call(self, list(numbered) if hasattr(iterable, "__len__") else numbered)
+
+    chance.put(parallel.Parallel, "__call__", call_at)
+
+
+def _numbered(chance: Chance, seed: bytes, calls: Iterator[Any]) -> Iterator[Any]:
+    """Calls with their places by their numbers; what makes them has a place, too, whichever thread is under way."""
+    place = Place(digest(seed, "calls"))
+    for number in itertools.count():
+        call = chance.call_at(place, next, calls, None)
+        if call is None:
+            return
+        function, args, kwargs = call
+        yield Errand(chance.setting, digest(seed, number), function), args, kwargs

@@ -7,7 +7,7 @@ import functools
 import os
 import sys
 from types import ModuleType
-from typing import Any, Optional
+from typing import Any, Dict, List, Optional
 
 from ._chance import Chance
 from ._place import digest, name_of
@@ -39,11 +39,41 @@ def inherit(chance: Chance) -> None:
         if name not in os.environ:
             os.putenv(name, value)
             chance.when_undone(functools.partial(os.unsetenv, name))
+    if chance.folder is not None:
+        _hold(chance, {_PATH: chance.folder, VARIABLE: os.environ.get(VARIABLE, chance.setting)})
+
+
+def _hold(chance: Chance, held: Dict[str, str]) -> None:
+    """Lets child processes have the folder and the seed, also if the program changes its environment."""
+    put, unset = os.putenv, os.unsetenv
+
+    def putenv(name: Any, value: Any) -> None:
+        put(name, _with_folder(held[_PATH], os.fsdecode(value)) if os.fsdecode(name) == _PATH else value)
+
+    def unsetenv(name: Any) -> None:
+        own = held.get(os.fsdecode(name))
+        if own is None:
+            unset(name)
+        else:
+            put(name, own)
+
+    # Python 3.8 keeps them in the environment.
+    for owner in (os, os.environ):
+        if "putenv" in vars(owner):
+            chance.put(owner, "putenv", putenv)
+            chance.put(owner, "unsetenv", unsetenv)
+
+
+def _with_folder(folder: str, path: str) -> str:
+    """A search path that begins with the folder, or has it anyway."""
+    paths = [place for place in path.split(os.pathsep) if place]
+    return path if folder in paths else os.pathsep.join([folder, *paths])
 
 
 def own_seed(seed: bytes, folder: str) -> bytes:
     """The seed of this process, which has begun with that of another: programs that know nothing of places may have started several."""
-    words = list(getattr(sys, "orig_argv", [""]))[1:]
+    # Python before 3.10 knows what it runs, but not the name of a module.
+    words = list(getattr(sys, "orig_argv", ["", *sys.argv]))[1:]
     while words and words[0].startswith("-") and words[0] not in ("-m", "-c"):
         words.pop(0)
     program = " ".join(words[:2]) if words[:1] in (["-m"], ["-c"]) else os.path.basename(words[0] if words else "")
@@ -68,14 +98,13 @@ def patch_subprocess(subprocess: ModuleType, chance: Chance) -> None:
     @functools.wraps(begin)
     def begin_at(self: Any, *args: Any, **kwargs: Any) -> None:
         given = args[_OF_POPEN] if len(args) > _OF_POPEN else kwargs.get("env")
-        seed = chance.here.get().next_seed("program", _program(args[0] if args else kwargs.get("args")))
+        seed = chance.place().next_seed("program", _program(args[0] if args else kwargs.get("args")))
         given = os.environ if given is None else given
         own = {os.fsdecode(name): os.fsdecode(value) for name, value in given.items()}
         own.setdefault(_HASHES, os.environ.get(_HASHES) or hash_seed(chance.setting))
         own[VARIABLE] = chance.setting_of(seed)
-        paths = [path for path in own.get(_PATH, "").split(os.pathsep) if path]
-        if chance.folder is not None and chance.folder not in paths:
-            own[_PATH] = os.pathsep.join([chance.folder, *paths])
+        if chance.folder is not None:
+            own[_PATH] = _with_folder(chance.folder, own.get(_PATH, ""))
         if len(args) > _OF_POPEN:
             args = (*args[:_OF_POPEN], own, *args[_OF_POPEN + 1 :])
         else:
@@ -99,7 +128,7 @@ def patch_process(process: ModuleType, chance: Chance) -> None:
     @functools.wraps(start)
     def start_at(self: Any) -> None:
         target = getattr(self, "_target", None)
-        before = _starting.set(chance.here.get().next_seed("process", name_of(self if target is None else target)))
+        before = _starting.set(chance.place().next_seed("process", name_of(self if target is None else target)))
         try:
             start(self)
         finally:
@@ -115,7 +144,7 @@ def patch_spawn(spawn: ModuleType, chance: Chance) -> None:
     @functools.wraps(tell)
     def tell_place(name: str) -> Any:
         data = tell(name)
-        seed = _starting.get() or chance.here.get().next_seed("process", "")
+        seed = _starting.get() or chance.place().next_seed("process", "")
         data["retold_chance"] = _Entry(chance.setting, seed)
         return data
 
@@ -139,7 +168,7 @@ def _before_fork() -> None:
 
     chance = active()
     if chance is not None and _starting.get() is None:
-        _starting.set(chance.here.get().next_seed("process", ""))
+        _starting.set(chance.place().next_seed("process", ""))
         _forking.append(True)
 
 
@@ -164,7 +193,7 @@ def _after_fork_in_child() -> None:
 
 
 #: Whether the process that is forked was given its seed here.
-_forking: list[bool] = []
+_forking: List[bool] = []
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)

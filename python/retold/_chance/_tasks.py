@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import functools
 from types import ModuleType
 from typing import Any, Callable
@@ -25,7 +26,7 @@ def _patch_loop(loop: Any, chance: Chance) -> None:
 
     @functools.wraps(create)
     def create_task(self: Any, coro: Any, **kwargs: Any) -> Any:
-        place = here.get().child("task", name_of(coro))
+        place = chance.place().child("task", name_of(coro))
         context = kwargs.get("context")
         if context is not None:
             try:
@@ -55,8 +56,11 @@ def patch_threads(threading: ModuleType, chance: Chance) -> None:
     @functools.wraps(start)
     def start_at(self: Any) -> None:
         target = getattr(self, "_target", None)
-        place = chance.here.get().child("thread", name_of(self if target is None else target))
-        self.run = functools.partial(_run_at, chance, place, self.run)
+        place = chance.place().child("thread", name_of(self if target is None else target))
+        # One that runs a context is a call; others may take from a queue what has contexts of its own.
+        is_call = isinstance(getattr(target, "__self__", None), contextvars.Context)
+        run_at = chance.call_at if is_call else functools.partial(_run_at, chance)
+        self.run = functools.partial(run_at, place, self.run)
         start(self)
 
     chance.put(threading.Thread, "start", start_at)
@@ -68,8 +72,8 @@ def patch_executor(thread: ModuleType, chance: Chance) -> None:
 
     @functools.wraps(submit)
     def submit_at(self: Any, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        place = chance.here.get().child("call", name_of(fn))
-        return submit(self, _run_at, chance, place, fn, *args, **kwargs)
+        place = chance.place().child("call", name_of(fn))
+        return submit(self, chance.call_at, place, fn, *args, **kwargs)
 
     chance.put(thread.ThreadPoolExecutor, "submit", submit_at)
 

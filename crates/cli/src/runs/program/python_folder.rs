@@ -19,9 +19,9 @@ macro_rules! chance_files {
     };
 }
 
-const FILES: [(&str, &str); 10] = chance_files![
-    "__init__.py", "_chance.py", "_draws.py", "_imports.py", "_numpy.py", "_place.py", "_pools.py",
-    "_processes.py", "_stack.py", "_tasks.py",
+const FILES: [(&str, &str); 11] = chance_files![
+    "__init__.py", "_chance.py", "_draws.py", "_hidden.py", "_imports.py", "_numpy.py", "_place.py",
+    "_pools.py", "_processes.py", "_stack.py", "_tasks.py",
 ];
 
 /// Python imports a module of this name before any other.
