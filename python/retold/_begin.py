@@ -18,6 +18,10 @@ class _Frameworks:
             try:
                 from retold._catch import install_tools
             except ImportError:
+                try:
+                    open(os.path.join(_folder, name + ".unreached"), "w").close()
+                except OSError:
+                    pass
                 return None
             install_tools()
         return None

@@ -51,7 +51,7 @@ pub(crate) fn shown_body(api: retold::prompt::Api, mut body: Value) -> Value {
 /// Messages and contents first: they differ most often, and a reader looks for them.
 fn order(name: &str) -> (u8, &str) {
     let rank = match name {
-        "model" => 0,
+        "model" | "tool" => 0,
         "messages" | "input" | "content" | "parts" => 1,
         "http" | "api" => 3,
         _ => 2,

@@ -56,6 +56,16 @@ impl ChanceLook {
     }
 }
 
+/// Whether all that differs are numbers, in texts or by themselves.
+pub(crate) fn are_numbers(found: &[FieldDifference]) -> bool {
+    found.iter().all(|FieldDifference { recorded, now, .. }| match (recorded, now) {
+        (Some(Value::String(before)), Some(Value::String(after))) => {
+            with_one_number(before) == with_one_number(after)
+        }
+        (before, after) => [before, after].iter().all(|it| matches!(it, Some(Value::Number(_)))),
+    })
+}
+
 /// What can be done where a difference looks like chance.
 pub(crate) struct ChanceAdvice {
     look: ChanceLook,
@@ -76,8 +86,9 @@ impl fmt::Display for ChanceAdvice {
             }
             (ChanceLook::Draw, true) => {
                 "equal but for names and numbers: a draw that is not the run's. It comes from os.urandom, secrets, uuid4 (which \
-                 --chance=uuid records), another library or another language, or from what tasks or threads draw together: seed it, or \
-                 draw with random where the task begins"
+                 --chance=uuid records), another library or another language, a generator that was made before the block, or what tasks \
+                 or threads draw together, or the script has another name than in its run: seed it, or draw with random where the task \
+                 begins"
             }
             (ChanceLook::Order, true) => {
                 "the same words in another order: the order of a set, or in which tasks or threads end, cannot be recorded: put it in \
@@ -197,6 +208,17 @@ mod tests {
         assert_eq!(look(&json!({"seed": 1}), &json!({"seed": 2})), Some(Draw));
         assert_eq!(look(&json!({"seed": 1}), &json!({})), None);
         assert_eq!(look(&json!({"seed": 1}), &json!({"seed": "x"})), None);
+    }
+
+    #[test]
+    fn numbers_differ_by_nothing_but_their_digits() {
+        let differing = |before: &str, after: &str| {
+            let body = |text: &str| json!({"messages": [{"content": text}]});
+            are_numbers(&BodyDifferences::between(&body(before), &body(after)).first)
+        };
+        assert!(differing("number 0.8444218515250481", "number 0.7579544029403025"));
+        assert!(differing("at -3e-5, 7", "at 12, 8"));
+        assert!(!differing("id 0a1b2c3d4e", "id 1b2c3d4e5f") && !differing("Ada 1", "Bob 1"));
     }
 
     #[test]

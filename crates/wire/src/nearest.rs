@@ -10,7 +10,7 @@ use retold::prompt::Request;
 use serde_json::{Value, json};
 
 use crate::body_differences::{BodyDifferences, FieldDifference, excerpts, shown_body};
-use crate::chance_look::ChanceLook;
+use crate::chance_look::{ChanceLook, are_numbers};
 use crate::equivalents::number_ids;
 use crate::field_names::named_path;
 use crate::key::Key;
@@ -108,8 +108,9 @@ pub(crate) fn nearest(
         true => volatile::options((&request, &asked.request), &found.first, rules),
         false => Vec::new(),
     };
-    // What looks like ids or times has its own advice.
-    let look = match options.is_empty() && alike(other, &call) {
+    // What looks like ids or times has its own advice, but a long number may be either.
+    let is_number = || options.iter().all(|it| it.ends_with("=ID'")) && are_numbers(&found.first);
+    let look = match alike(other, &call) && (options.is_empty() || is_number()) {
         true => ChanceLook::of(&compared(&request)?, &body, &found),
         false => None,
     };

@@ -88,7 +88,10 @@ pub(crate) async fn relay(
             }
         }
         () = session.work.closed(), if exchange.is_free => {
-            let why = "the run ended, and the upstream did not answer";
+            let why = match exchange.asked.request.tool() {
+                Some(_) => "the run ended before the tool did",
+                None => "the run ended, and the upstream did not answer",
+            };
             let failure = Failure::new(FailureKind::Timeout, why);
             return exchange.end_without_answer(ticket, failure, waiting).await;
         }

@@ -25,6 +25,9 @@ pub(crate) const TOOLS: &str = "tools";
 /// The status under which a tool's error is kept: the request itself had no result, so a run that goes on does not call it again.
 const RAISED: StatusCode = StatusCode::UNPROCESSABLE_ENTITY;
 
+/// The status under which it is kept that a tool has not ended: a run that goes on calls it again.
+const UNENDED: StatusCode = StatusCode::REQUEST_TIMEOUT;
+
 /// A call, as a program sends it. Its arguments are passed on as they were written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -65,6 +68,9 @@ struct ErrorBody {
     _kind: String,
     #[serde(rename = "message")]
     _message: String,
+    /// Whether the tool was cancelled, and has not ended.
+    #[serde(default)]
+    again: bool,
 }
 
 const A_CALL: &str =
@@ -128,9 +134,10 @@ async fn call(session: Arc<Session>, headers: &HeaderMap, body: &[u8]) -> Respon
 
 /// The program says what a tool gave. The reply comes when that is on disk.
 async fn give(session: &Arc<Session>, number: &str, body: Bytes) -> Response<Outgoing> {
-    let is_error = match serde_json::from_slice::<OutcomeBody<'_>>(&body) {
-        Ok(OutcomeBody { result: Some(_), error: None, .. }) => false,
-        Ok(OutcomeBody { result: None, error: Some(_), .. }) => true,
+    let status = match serde_json::from_slice::<OutcomeBody<'_>>(&body) {
+        Ok(OutcomeBody { result: Some(_), error: None, .. }) => StatusCode::OK,
+        Ok(OutcomeBody { result: None, error: Some(ErrorBody { again: true, .. }), .. }) => UNENDED,
+        Ok(OutcomeBody { result: None, error: Some(_), .. }) => RAISED,
         Ok(_) => return wrong(400, &format!("a tool gives a result or an error. {AN_OUTCOME}")),
         Err(error) => {
             let said = printable(&error.to_string(), 300);
@@ -141,7 +148,6 @@ async fn give(session: &Arc<Session>, number: &str, body: Bytes) -> Response<Out
         let said = format!("no tool runs under the number {:?}", printable(number, 40));
         return wrong(404, &said);
     };
-    let status = if is_error { RAISED } else { StatusCode::OK };
     let json = HeaderValue::from_static("application/json");
     let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, json)]);
     let ended = "the run has ended, and this result was not recorded";

@@ -39,7 +39,7 @@ impl Dialect for McpTool {
 
     /// A tool may be called with a key, which changes nothing that it says.
     fn credentials(&self) -> &'static [&'static str] {
-        &["params.arguments.{key}"]
+        &["params.arguments.{key}", "params.arguments.*.{key}", "params.arguments.*.*.{key}"]
     }
 
     fn is_streamed(&self, _path: &str, _body: &Map<String, Value>) -> bool {

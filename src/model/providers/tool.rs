@@ -31,7 +31,7 @@ impl Dialect for Tool {
 
     /// A tool may be called with a key, which changes nothing that it says.
     fn credentials(&self) -> &'static [&'static str] {
-        &["arguments.{key}"]
+        &["arguments.{key}", "arguments.*.{key}", "arguments.*.*.{key}"]
     }
 
     /// The id by which a model called it: the model of another run has made up another.

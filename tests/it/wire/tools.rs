@@ -85,14 +85,69 @@ fn a_tool_that_gives_something_else_is_the_first_difference_of_two_runs() {
     let script = program("agent.py");
     let agent = ["python3", script.to_str().unwrap()];
     for sky in ["sun", "rain"] {
-        let recorded = record_with(&place, "", &server.base_url(), &agent, &[("SKY", sky)]);
+        let set = [("SKY", sky), ("UNLABELLED", "1")];
+        let recorded = record_with(&place, "", &server.base_url(), &agent, &set);
         assert_eq!(recorded.code, 0, "{}", recorded.err);
     }
     let runs = place.json("log").0["runs"].clone();
     let [one, two] = [1, 0].map(|at| runs[at]["run"].as_str().unwrap().to_owned());
     let differing = place.run(&format!("diff {one} {two}"));
     assert_eq!(differing.code, 1, "{}", differing.err);
-    let first = differing.out.find("\"sky\":\"rain\"").expect(&differing.out);
-    let then = differing.out.find("It is").unwrap_or(usize::MAX);
-    assert!(first < then, "{}", differing.out);
+    let at = |text: &str| differing.out.find(text).expect(&differing.out);
+    let first = at("has the same prompt and another answer");
+    assert!(
+        at("\"sky\":\"rain\"") > first && first < at("1 call has another prompt"),
+        "{}",
+        differing.out
+    );
+}
+
+#[test]
+fn a_framework_without_the_package_beside_it_is_named() {
+    let (place, server) = (Place::new(), model());
+    place.write("agents.py", "");
+    let agent =
+        ["python3", "-c", "import sys; sys.path.insert(0, '.'); import agents; print('done')"];
+    let recorded = record(&place, "", &server.base_url(), &agent);
+    let said = "warning: tools of agents are not recorded, and a replay runs them";
+    assert_eq!((recorded.code, recorded.err.matches(said).count()), (0, 1), "{}", recorded.err);
+}
+
+#[test]
+fn a_key_in_an_argument_is_not_stored_however_deep_it_is() {
+    let (place, server) = (Place::new(), model());
+    let call = format!(
+        "curl -sS $RETOLD_URL/_retold/tools -d '{}'",
+        json!({"tool": "fetch", "arguments": {
+            "api_key": super::KEY, "headers": {"authorization": super::KEY}, "more": {"config": {"api_key": super::KEY}},
+        }})
+    );
+    let recorded = record(&place, "", &server.base_url(), &["sh", "-c", &call]);
+    assert_eq!(recorded.code, 0, "{}", recorded.err);
+    super::assert_no_key(&place, &recorded);
+}
+
+/// A tool that was cancelled has not ended: a run that goes on calls it again.
+#[test]
+fn a_cancelled_tool_is_called_again_when_the_run_goes_on() {
+    let (place, server) = (Place::new(), model());
+    let call = "
+set -e
+post() { curl -sS --max-time 20 $RETOLD_URL/_retold/tools$1 -d \"$2\"; }
+reply=$(post '' '{\"tool\":\"wait\",\"arguments\":{}}')
+echo \"$reply\"
+number=$(echo \"$reply\" | sed -n 's/.*\"run\":\\([0-9]*\\).*/\\1/p')
+test -z \"$number\" || post /$number \"$OUTCOME\"
+exit $CODE";
+    let program = ["sh", "-c", call];
+    let cancelled = r#"{"error":{"type":"TimeoutError","message":"cancelled","again":true}}"#;
+    let set = [("OUTCOME", cancelled), ("CODE", "3")];
+    let first = record_with(&place, "", &server.base_url(), &program, &set);
+    assert_eq!(first.code, 3, "{}", first.err);
+    let set = [("OUTCOME", r#"{"result": 3}"#), ("CODE", "0")];
+    let again = super::with(&place, "record --resume latest", &server.base_url(), &program, &set);
+    assert_eq!(again.code, 0, "{}", again.err);
+    assert!(again.out.contains("\"run\":"), "{}", again.out);
+    let replayed = super::replay_with(&place, "latest", &program, &set);
+    assert!(replayed.code == 0 && replayed.out.contains("3"), "{}{}", replayed.out, replayed.err);
 }

@@ -221,8 +221,15 @@ impl ComparedRuns {
             group_digits(self.lanes.len() as u64)
         );
         text.push_str(&run_figures::decider_notes(&self.comparison.deciders));
+        // What comes first may have led to the rest: what a tool gave is in the next prompt.
+        let first_change = self.changes.iter().map(|change| change.one.request).min();
+        let is_before = |lane: &LaneDifference| {
+            let place = lane.one.as_ref().or(lane.other.as_ref());
+            first_change.zip(place).is_some_and(|(first, place)| place.request < first)
+        };
+        self.lanes(is_before, most, &mut text);
         self.changes(most, &mut text);
-        self.lanes(most, &mut text);
+        self.lanes(|lane| !is_before(lane), most, &mut text);
         facts_text(facts, ["in the first run", "in the second"], most, &mut text);
         self.ends(&mut text);
         text.push('\n');
@@ -278,11 +285,13 @@ impl ComparedRuns {
         }
     }
 
-    fn lanes(&self, most: usize, text: &mut String) {
-        // Prompts have been shown.
-        let of_prompts =
-            |lane: &&LaneDiff| self.comparison.lanes[lane.place].what == CallDifference::Prompt;
-        let others: Vec<&LaneDiff> = self.lanes.iter().filter(|lane| !of_prompts(lane)).collect();
+    fn lanes(&self, has: impl Fn(&LaneDifference) -> bool, most: usize, text: &mut String) {
+        let others = self.lanes.iter().filter(|shown| {
+            let lane = &self.comparison.lanes[shown.place];
+            // Prompts are shown by their changes.
+            lane.what != CallDifference::Prompt && has(lane)
+        });
+        let others: Vec<&LaneDiff> = others.collect();
         let groups = alike(&others, |shown| self.key(shown));
         let all = groups.len();
         for group in groups.into_iter().take(most) {

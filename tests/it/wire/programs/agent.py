@@ -7,6 +7,8 @@ import urllib.error
 import urllib.request
 
 BASE, RETOLD = os.environ["OPENAI_BASE_URL"], os.environ["RETOLD_URL"]
+# Without labels, each call stands by itself.
+LABELS = {} if "UNLABELLED" in os.environ else {"x-retold-labels": '{"participant":"p_1"}'}
 TOOL = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}
 
 
@@ -22,7 +24,7 @@ def post(url, body, **headers):
 
 def call(name, arguments, id):
     """What a tool gives, or gave when this was recorded."""
-    named = {"x-retold-call": "weather/p_1", "x-retold-labels": '{"participant":"p_1"}'}
+    named = {"x-retold-call": "weather/p_1", **LABELS}
     status, reply, _ = post(RETOLD + "/_retold/tools", {"tool": name, "arguments": arguments, "id": id}, **named)
     if status != 202:
         return reply
@@ -35,7 +37,7 @@ def call(name, arguments, id):
 
 messages = [{"role": "user", "content": "What is the weather like?"}]
 for turn in range(2):
-    named = {"x-retold-call": f"turn/{turn}/p_1", "x-retold-labels": '{"participant":"p_1"}'}
+    named = {"x-retold-call": f"turn/{turn}/p_1", **LABELS}
     _, answer, headers = post(BASE + "/chat/completions", {"model": "m", "messages": messages, "tools": [TOOL]}, **named)
     message = answer["choices"][0]["message"]
     messages.append(message)

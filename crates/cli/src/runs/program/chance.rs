@@ -26,4 +26,4 @@ impl ChanceArg {
 
 /// What to say if no Python process of a program took the chance of the run.
 pub(super) const UNREACHED: &str = "warning: no Python process of the program took its draws from the run: --chance reaches neither other \
-     languages nor Python with -I, -E or -S\n";
+     languages nor Python before 3.8, or with -I, -E or -S\n";

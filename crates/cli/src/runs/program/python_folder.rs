@@ -20,8 +20,8 @@ macro_rules! chance_files {
 }
 
 const FILES: [(&str, &str); 11] = chance_files![
-    "__init__.py", "_chance.py", "_draws.py", "_hidden.py", "_imports.py", "_numpy.py", "_place.py",
-    "_pools.py", "_processes.py", "_stack.py", "_tasks.py",
+    "__init__.py", "_chance.py", "_draws.py", "_hidden.py", "_imports.py", "_numpy.py",
+    "_place.py", "_pools.py", "_processes.py", "_stack.py", "_tasks.py",
 ];
 
 /// Python imports a module of this name before any other.
@@ -37,8 +37,12 @@ const PATH: &str = "PYTHONPATH";
 /// The seed of hashes in Python: the order of sets of texts follows from it.
 const HASHES: &str = "PYTHONHASHSEED";
 
-/// The ending of the files by which processes say that they have begun.
+/// The endings of the files by which processes say that they have begun, and that the Python package is not beside a framework.
 const BEGUN: &str = "begun";
+const UNREACHED: &str = "unreached";
+
+/// The frameworks of agents whose tools the Python package records.
+const FRAMEWORKS: [&str; 3] = ["agents", "langchain_core", "pydantic_ai"];
 
 /// The folder that Python processes find, until this is dropped.
 pub(super) struct PythonFolder {
@@ -80,6 +84,12 @@ impl PythonFolder {
     /// The variables that are set for the program.
     pub(super) fn variables(&self) -> impl Iterator<Item = (String, OsString)> {
         self.variables.iter().cloned()
+    }
+
+    /// The first framework that a process imported without the Python package beside it, whose tools are not recorded.
+    pub(super) fn unreached_framework(&self) -> Option<&'static str> {
+        let place = |name: &str| self.folder.path().join(format!("{name}.{UNREACHED}"));
+        FRAMEWORKS.into_iter().find(|name| place(name).exists())
     }
 
     /// The number of Python processes that took the chance of the run; `None` if it has none.

@@ -29,7 +29,7 @@ use retold::model::{Destinations, providers};
 use retold::run::{Budget, Recorder, how_it_ended};
 use retold_wire::{
     Front, HeldLayer, Interception, NamedHosts, Origins, Pace, ProgramSettings, Rules, Samples,
-    Server, Session, SessionSetup, Upstreams, upstreams_asked,
+    Server, Session, SessionSetup, ToolSummary, Upstreams, upstreams_asked,
 };
 
 /// How long answers that are under way are waited for when the program has ended: a little longer
@@ -284,7 +284,10 @@ impl Program {
         };
         settings.command = keys::without_keys(&command.words);
         let reported = interception.map(|it| it.report()).unwrap_or_default();
-        let was_seen = summary.requests > 0 || reported != retold_wire::ConnectionReport::default();
+        let has_tools = summary.tools != ToolSummary::default();
+        let was_seen = summary.requests > 0
+            || has_tools
+            || reported != retold_wire::ConnectionReport::default();
         let flags: Vec<String> = watch.then(|| "--watch".to_owned()).into_iter().collect();
         let flags = &flags;
         let (reported, settings) = (&reported, &settings);
@@ -298,6 +301,7 @@ impl Program {
             was_seen,
             outliving,
             chanced: python.as_ref().and_then(PythonFolder::processes_with_chance),
+            unreached: python.as_ref().and_then(PythonFolder::unreached_framework),
             settings,
             flags,
         };

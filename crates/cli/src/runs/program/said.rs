@@ -44,6 +44,8 @@ pub(super) struct EndedProgram<'a> {
     pub(super) outliving: &'a [String],
     /// The number of Python processes that took the chance of the run, if it has one.
     pub(super) chanced: Option<usize>,
+    /// A framework whose tools are not recorded, because the Python package is not beside it.
+    pub(super) unreached: Option<&'static str>,
     pub(super) settings: &'a ProgramSettings,
     /// The options of this command that the next one needs, too.
     pub(super) flags: &'a [String],
@@ -66,6 +68,9 @@ fn ended_object(ended: &EndedProgram<'_>) -> Value {
     let mut object = object(ended.run, ended.summary);
     object.set("still_running", json!(ended.outliving));
     object.set("connections", passing::object(ended.reported));
+    if let Some(framework) = ended.unreached {
+        object.set("tools_not_recorded", json!(framework));
+    }
     if let Some(chanced) = ended.chanced {
         object.set("chance", json!({"processes": chanced}));
     }
@@ -390,6 +395,12 @@ fn text(ended: &EndedProgram<'_>) -> String {
     text.push_str(&descendants::warning(ended.outliving));
     if ended.chanced == Some(0) {
         text.push_str(chance::UNREACHED);
+    }
+    if let Some(framework) = ended.unreached {
+        let _ = writeln!(
+            text,
+            "warning: tools of {framework} are not recorded, and a replay runs them: the Python package retold is not installed beside it"
+        );
     }
     // Recorded calls that were not asked now are reported already.
     if !was_seen && matches!(done, ProgramOutcome::Recorded { .. }) {
