@@ -58,6 +58,11 @@ fn what_was_asked_called_given_and_said_is_one_story() {
     let shown = place.ok("show latest p_1");
     let audited = place.ok("audit latest turn/1/p_1");
     let (audited, _) = audited.split_once("\nhashes\n").unwrap();
+    place.ok("export latest trace.jsonl --as otlp");
+    let trace = std::fs::read_to_string(place.path("trace.jsonl")).unwrap();
+    for part in ["\"name\":\"execute_tool weather\"", "\"gen_ai.tool.call.id\"", "call_oslo"] {
+        assert!(trace.contains(part), "{part}\n{trace}");
+    }
     let served = Served::log(&place, "retold.db");
     let run = place.json("show latest").0["run"].as_str().unwrap().to_owned();
     let page = served.html(&format!("/run/{run}/participant/p_1"));

@@ -32,6 +32,9 @@ pub(crate) const INPUT_MESSAGES: &str = "gen_ai.input.messages";
 pub(crate) const OUTPUT_MESSAGES: &str = "gen_ai.output.messages";
 pub(crate) const INSTRUCTIONS: &str = "gen_ai.system_instructions";
 pub(crate) const TOOLS: &str = "gen_ai.tool.definitions";
+pub(crate) const TOOL_NAME: &str = "gen_ai.tool.name";
+pub(crate) const TOOL_CALL_ID: &str = "gen_ai.tool.call.id";
+pub(crate) const TOOL_ARGUMENTS: &str = "gen_ai.tool.call.arguments";
 pub(crate) const ERROR_TYPE: &str = "error.type";
 
 /// The event with the score of an answer, and its attributes.
@@ -127,6 +130,7 @@ pub(crate) fn operation(dialect: &str) -> &str {
         "gemini.content" => "generate_content",
         "openai.completions" => "text_completion",
         "openai.embeddings" | "cohere.embed" | "gemini.embed" => "embeddings",
+        "tool" => "execute_tool",
         "openai.audio" | "openai.images" | "rerank" | "http" | "grpc" | "websocket" => dialect,
         _ => "chat",
     }

@@ -72,8 +72,8 @@ impl ExchangeSpan {
         if let Some(asked) = &asked {
             attributes.extend(asked.attributes(root.study_model()));
             attributes.extend(asked.conversation(&place, notes));
-            name = match request.model() {
-                Some(model) => format!("{} {model}", asked.operation()),
+            name = match request.model().or(request.tool()) {
+                Some(whom) => format!("{} {whom}", asked.operation()),
                 None => asked.operation().to_owned(),
             };
         }
@@ -101,7 +101,7 @@ impl ExchangeSpan {
             id: span_id(self.hash),
             parent: Some(root.id().to_owned()),
             name,
-            kind: names::CLIENT,
+            kind: if request.tool().is_some() { names::INTERNAL } else { names::CLIENT },
             start: self.began,
             end,
             attributes,

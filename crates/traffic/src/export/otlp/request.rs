@@ -65,10 +65,15 @@ impl<'a> Asked<'a> {
             (names::REQUEST_MODEL, self.request.model()),
             (names::OUTPUT_TYPE, self.output_type()),
             (names::UPSTREAM, self.upstream()),
+            (names::TOOL_NAME, self.request.tool()),
+            (names::TOOL_CALL_ID, self.request.tool().and_then(|_| self.body.get("id")?.as_str())),
         ];
         all.extend(
             named.into_iter().filter_map(|(name, value)| Some(attribute(name, text(value?)))),
         );
+        let arguments = self.request.tool().and_then(|_| self.body.get("arguments"));
+        let arguments = arguments.map(|it| attribute(names::TOOL_ARGUMENTS, text(&it.to_string())));
+        all.extend(arguments);
         for parameter in &PARAMETERS {
             let names = std::iter::once(&parameter.name).chain(parameter.others);
             let value = names.into_iter().find_map(|name| self.parameter(name));
