@@ -56,6 +56,8 @@ def tool(
     if isinstance(function, str):
         if not isinstance(arguments, Mapping):
             raise TypeError(f"retold: tool({function!r}, arguments) takes the arguments as a dict")
+        if name is not None:
+            raise TypeError(f"retold: name= is for the decorator: this call has the name {function!r}")
         return ToolBlock(ToolCall(function, dict(arguments), id, to_json, from_json))
     if arguments is not None or id is not None:
         raise TypeError("retold: arguments and id= belong to one call: tool(name, arguments); the decorator takes neither")

@@ -348,7 +348,7 @@ def test_a_fact_rests_on_draws_and_an_audit_and_a_proof_go_through_them(log, tmp
     settings = proof["contents"][proof["start"]["event"]["content"]]["text"]
     assert set(json.loads(settings)["chance"]) == {"seed"}
     asked = subprocess.run([program(), "--log", log, "audit", "latest", "5"], capture_output=True, text=True)
-    assert asked.returncode == 2 and "rests on the draws of the run alone (seq 1), so there is no prompt behind it" in asked.stderr
+    assert asked.returncode == 2 and "rests only on the draws of the run (seq 1), so no prompt led to it" in asked.stderr
     with retold.record(log, name="plain") as run, pytest.raises(retold.ReportError, match="the draws of this run are not recorded"):
         run.fact("drawn", 3, because=run.chance)
 
@@ -429,6 +429,8 @@ def test_what_cannot_be_a_tool_is_refused(log):
         retold.tool(3)  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="takes the arguments as a dict"):
         retold.tool("search")  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="name= is for the decorator"):
+        retold.tool("search", {}, name="find")  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="the decorator takes neither"):
         retold.tool(print, id="call_1")  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="to_json= and from_json= belong together"):

@@ -22,8 +22,8 @@ pub enum AuditError {
     },
     /// The event is a fact that no answer led to.
     #[error(
-        "the fact at seq {seq} of run {run} rests on {}, so there is no prompt behind it",
-        if *.rests_on_draws { "the draws of the run alone (seq 1)" } else { "no answer" }
+        "the fact at seq {seq} of run {run} rests {}, so no prompt led to it",
+        if *.rests_on_draws { "only on the draws of the run (seq 1)" } else { "on no answer" }
     )]
     NoPrompt {
         /// The run.

@@ -38,7 +38,7 @@ pub(super) fn question(
 }
 
 /// The question that an event comes from: of a decision, by its answer; of a fact, by the first of its causes that
-/// comes from one. `None` if there is no such event, or it is of another kind.
+/// comes from one. `None` if there is no such event, or if it is neither a fact nor part of an exchange.
 ///
 /// # Errors
 /// [`AuditError`]: a fact that rests on no answer, or the log cannot be read.

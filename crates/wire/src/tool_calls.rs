@@ -25,7 +25,7 @@ pub(crate) const TOOLS: &str = "tools";
 /// The status under which a tool's error is kept: the request itself had no result, so a run that goes on does not call it again.
 const RAISED: StatusCode = StatusCode::UNPROCESSABLE_ENTITY;
 
-/// The status under which it is kept that a tool has not ended: a run that goes on calls it again.
+/// The status of a tool that was cancelled before it finished: a run that is resumed calls it again.
 const UNENDED: StatusCode = StatusCode::REQUEST_TIMEOUT;
 
 /// A call, as a program sends it. Its arguments are passed on as they were written.

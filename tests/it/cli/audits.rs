@@ -210,11 +210,7 @@ fn a_fact_is_followed_by_its_causes_and_says_what_else_it_rests_on() {
     assert!(text.contains("\nit also rests on\n"), "{text}");
     let said = place.run(&format!("audit latest {}", uncaused[0].0));
     assert_eq!(said.code, 2);
-    assert!(
-        said.err.contains("rests on no answer, so there is no prompt behind it"),
-        "{}",
-        said.err
-    );
+    assert!(said.err.contains("rests on no answer, so no prompt led to it"), "{}", said.err);
 }
 
 #[test]
